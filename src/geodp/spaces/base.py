@@ -1,0 +1,196 @@
+"""What a space is: the small required core, and what follows from it for every space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from geodp.spaces.lattice import LogSum
+
+if TYPE_CHECKING:
+    from flint import arb
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+class Space(ABC):
+    """A Riemannian manifold whose points are float64 arrays of shape ``(..., *point_shape)``.
+
+    Batch axes come first and broadcast; the base point comes first in every call. Tangent vectors
+    have the shape of points. ``coords`` and ``vector`` translate between tangent vectors at ``p``
+    and their coordinates ``(..., dim)`` in an orthonormal basis that depends on ``p`` alone.
+
+    Every operation treats each record by itself: a batch gives bit for bit what its records give
+    one by one.
+    """
+
+    # --- constants ------------------------------------------------------------------------------
+    @property
+    @abstractmethod
+    def spec(self) -> str:
+        """The space as a string, such as ``"spd:3:affine-invariant"``; ``parse_space`` inverts it."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Dimension of the manifold."""
+
+    @property
+    @abstractmethod
+    def point_shape(self) -> tuple[int, ...]:
+        """Shape of one point."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> Array:
+        """A distinguished point, shape ``point_shape``."""
+
+    @property
+    @abstractmethod
+    def curvature(self) -> tuple[float, float]:
+        """Least and greatest sectional curvature; ``(0, 0)`` in dimension one."""
+
+    @property
+    @abstractmethod
+    def ricci_lower(self) -> float:
+        """A lower bound on Ric(u, u) over unit vectors u."""
+
+    @property
+    @abstractmethod
+    def injectivity_radius(self) -> float:
+        """Injectivity radius, ``inf`` where exp is a diffeomorphism."""
+
+    @property
+    @abstractmethod
+    def is_homogeneous(self) -> bool:
+        """Whether isometries move any point to any other."""
+
+    @property
+    @abstractmethod
+    def is_two_point_homogeneous(self) -> bool:
+        """Whether isometries move any pair of points to any other pair at the same distance."""
+
+    @property
+    def is_hadamard(self) -> bool:
+        """Complete, simply connected, nowhere positive curvature."""
+        return self.curvature[1] <= 0 and self.injectivity_radius == np.inf
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether log-coordinates at any point are a global isometry with Euclidean space."""
+        return self.is_hadamard and self.curvature == (0.0, 0.0)
+
+    @property
+    def factors(self) -> tuple[Space, ...]:
+        """The spaces this one is a Riemannian product of; ``(self,)`` for all but products."""
+        return (self,)
+
+    def split(self, x: ArrayLike) -> tuple[Array, ...]:
+        """The factors' points of ``x``, one array ``(..., *factor.point_shape)`` per factor."""
+        return (np.asarray(x, dtype=np.float64),)
+
+    def join(self, parts: Sequence[ArrayLike]) -> Array:
+        """The inverse of ``split``."""
+        return np.asarray(parts[0], dtype=np.float64)
+
+    # --- membership -----------------------------------------------------------------------------
+    @abstractmethod
+    def contains(self, x: ArrayLike) -> BoolArray:
+        """One bool per record, never an error: whether ``x`` is a point, to 1e-6 relative."""
+
+    @abstractmethod
+    def project(self, x: ArrayLike) -> Array:
+        """Remove rounding: the nearest exact point to an ``x`` that ``contains`` accepts.
+
+        Idempotent; anything that is no point passes through without an error.
+        """
+
+    def cut_locus(self, p: ArrayLike, q: ArrayLike) -> BoolArray:
+        """One bool per pair: ``q`` is on the cut locus of ``p``, or too near for floats to decide."""
+        shape = np.broadcast_shapes(np.shape(p), np.shape(q))
+        return np.zeros(shape[: len(shape) - len(self.point_shape)], dtype=bool)
+
+    # --- geometry -------------------------------------------------------------------------------
+    @abstractmethod
+    def exp(self, p: ArrayLike, v: ArrayLike) -> Array:
+        """The point reached from ``p`` along ``v`` in unit time."""
+
+    @abstractmethod
+    def log(self, p: ArrayLike, q: ArrayLike) -> Array:
+        """The tangent vector at ``p`` with ``exp(p, v) = q``; ``CutLocusError`` where undefined."""
+
+    @abstractmethod
+    def dist(self, p: ArrayLike, q: ArrayLike) -> Array:
+        """Geodesic distance, exactly 0 for equal points."""
+
+    @abstractmethod
+    def inner(self, p: ArrayLike, u: ArrayLike, v: ArrayLike) -> Array:
+        """Riemannian inner product of two tangent vectors at ``p``."""
+
+    @abstractmethod
+    def coords(self, p: ArrayLike, v: ArrayLike) -> Array:
+        """Coordinates ``(..., dim)`` of ``v`` in the orthonormal basis at ``p``."""
+
+    @abstractmethod
+    def vector(self, p: ArrayLike, z: ArrayLike) -> Array:
+        """The tangent vector at ``p`` with coordinates ``z``; the inverse of ``coords``."""
+
+    @abstractmethod
+    def log_volume_density(self, p: ArrayLike, v: ArrayLike) -> Array:
+        """Log of the Jacobian determinant of ``exp_p`` at ``v``."""
+
+    @abstractmethod
+    def hessian(self, p: ArrayLike, q: ArrayLike) -> Array:
+        """Hessian of ``dist(., q)**2 / 2`` at ``p`` in the orthonormal basis, ``(..., dim, dim)``."""
+
+    def norm(self, p: ArrayLike, v: ArrayLike) -> Array:
+        """Riemannian length of a tangent vector."""
+        return np.asarray(np.sqrt(np.maximum(self.inner(p, v, v), 0.0)))
+
+    def log_coords(self, p: ArrayLike, q: ArrayLike) -> Array:
+        """``coords(p, log(p, q))``."""
+        return self.coords(p, self.log(p, q))
+
+    def exp_coords(self, p: ArrayLike, z: ArrayLike) -> Array:
+        """``exp(p, vector(p, z))``."""
+        return self.exp(p, self.vector(p, z))
+
+    def log_sum(self, p: ArrayLike, chunk: ArrayLike, scale: float = 1.0) -> LogSum:
+        """Exact sums over a chunk ``(n, *point_shape)`` of log_p x_i, in coordinates, and of rho^2.
+
+        The sums live on an integer lattice, so they do not depend on how records are chunked or
+        ordered. ``scale`` is a public bound on the distances from ``p``.
+        """
+        return LogSum.of(self.log_coords(p, chunk), scale)
+
+    # --- what the proofs need -------------------------------------------------------------------
+    @abstractmethod
+    def log_error(self, center: ArrayLike, radius: float) -> float:
+        """A public bound on the rounding of ``log_coords(x, y)``, as a length.
+
+        Holds for every ``x`` and ``y`` within ``radius`` of ``center`` (so at most ``2 * radius``
+        apart), inputs being read as the exact points that their floats stand for.
+        """
+
+    def exp_arb(self, p: Array, z: Sequence[arb]) -> list[arb]:
+        """``exp(p, vector(p, z))`` in ball arithmetic: the point's entries, row by row.
+
+        Needed for exactly rounded release. ``p`` is one public point, ``z`` holds ``dim`` balls.
+        The basis may differ from that of ``vector`` by rounding only.
+        """
+        raise NotImplementedError
+
+    # --- identity -------------------------------------------------------------------------------
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Space) and self.spec == other.spec
+
+    def __hash__(self) -> int:
+        return hash(self.spec)
+
+    def __repr__(self) -> str:
+        return f"<{self.spec}>"

@@ -1,0 +1,62 @@
+"""Exact sums: floats put on an integer lattice, so that adding them is associative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BITS = 30  # per limb; two limbs resolve scale * 2**-60, and 2**33 records fit into int64
+
+
+def _limbs(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:
+    unit = 2.0 ** (_BITS - np.ceil(np.log2(scale)))  # a power of two: the products are exact
+    scaled = values * unit
+    high = np.rint(scaled)
+    low = np.rint((scaled - high) * 2.0**_BITS)
+    limbs = np.stack([high.astype(np.int64), low.astype(np.int64)])
+    return np.asarray(limbs.sum(axis=1), dtype=np.int64)
+
+
+def _value(limbs: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
+    unit = 2.0 ** (np.ceil(np.log2(scale)) - _BITS)
+    return np.asarray(limbs[0] * unit + limbs[1] * (unit * 2.0**-_BITS), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class LogSum:
+    """A monoid: the exact lattice sums of log-coordinates and squared distances of ``count`` records.
+
+    ``coords`` has shape ``(2, dim)`` and ``squares`` ``(2,)``: two integer limbs each.
+    """
+
+    count: int
+    scale: float
+    coords: NDArray[np.int64]
+    squares: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, z: NDArray[np.float64], scale: float) -> LogSum:
+        """The sums of rows ``z`` of shape ``(n, dim)``, none longer than about ``scale``."""
+        squares = np.einsum("ni,ni->n", z, z)
+        return cls(len(z), scale, _limbs(z, scale), _limbs(squares, scale * scale))
+
+    def merge(self, other: LogSum) -> LogSum:
+        """The sum over both sets of records; order does not matter."""
+        return LogSum(
+            self.count + other.count,
+            self.scale,
+            self.coords + other.coords,
+            self.squares + other.squares,
+        )
+
+    @property
+    def mean_log(self) -> NDArray[np.float64]:
+        """Mean of the log-coordinates, shape ``(dim,)``."""
+        return _value(self.coords, self.scale) / self.count
+
+    @property
+    def mean_square(self) -> float:
+        """Mean of the squared distances."""
+        return float(_value(self.squares, self.scale * self.scale)) / self.count
