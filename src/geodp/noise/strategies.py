@@ -1,0 +1,81 @@
+"""The members of the spherical family a user can name; frozen, without scale or data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from geodp.errors import InputError, NotYetError
+from geodp.noise.base import Noise
+from geodp.noise.spherical import SphericalLaw
+
+
+@final
+@dataclass(frozen=True)
+class Gaussian(Noise):
+    """Independent normals; the scale is the standard deviation of a coordinate.
+
+    >>> Gaussian().law(3).mean_square()
+    3.0
+    """
+
+    @property
+    def name(self) -> str:
+        return "gaussian"
+
+    def law(self, dim: int) -> SphericalLaw:
+        return SphericalLaw(dim, shape=dim - 1.0, power=2.0, rate=0.5)
+
+
+@final
+@dataclass(frozen=True)
+class L2Laplace(Noise):
+    """Density proportional to exp(-norm(x) / scale).
+
+    >>> round(L2Laplace().law(3).mean_radius(), 12)
+    3.0
+    """
+
+    @property
+    def name(self) -> str:
+        return "l2-laplace"
+
+    def law(self, dim: int) -> SphericalLaw:
+        return SphericalLaw(dim, shape=dim - 1.0, power=1.0, rate=1.0)
+
+
+@final
+@dataclass(frozen=True)
+class SphericalGamma(Noise):
+    """Radius density proportional to r**shape * exp(-(r/scale)**power); shape > -1, power > 0.
+
+    Without parameters: the best member for the guarantee and dimension at hand.
+
+    >>> SphericalGamma(shape=1.0, power=1.0).law(2) == L2Laplace().law(2)
+    True
+    """
+
+    shape: float | None = None
+    power: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.shape is None) != (self.power is None):
+            raise InputError("SphericalGamma needs both shape and power, or neither.")
+        if self.shape is not None and not (math.isfinite(self.shape) and self.shape > -1):
+            raise InputError("The shape of SphericalGamma must be a finite number above -1.")
+        if self.power is not None and not (math.isfinite(self.power) and self.power > 0):
+            raise InputError("The power of SphericalGamma must be a finite number above 0.")
+
+    @property
+    def name(self) -> str:
+        return "spherical-gamma"
+
+    def law(self, dim: int) -> SphericalLaw:
+        if self.shape is None or self.power is None:
+            raise NotYetError(
+                "SphericalGamma() without parameters asks for an optimised law, which geodp "
+                "cannot choose yet; name one, such as SphericalGamma(shape=1.0, power=1.0), "
+                "Gaussian() or L2Laplace()."
+            )
+        return SphericalLaw(dim, shape=float(self.shape), power=float(self.power), rate=1.0)
