@@ -1,0 +1,1 @@
+"""What is promised, and what it costs: guarantees, certified profiles, calibration. No geometry."""

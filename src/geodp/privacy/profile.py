@@ -1,0 +1,124 @@
+"""What a mechanism really gives: one object that answers any question about its privacy.
+
+A profile bounds δ(ε) = sup over neighbours and events S of P(S) − e^ε P′(S). Every public answer
+is a certified upper bound: a float64 that is never below the truth, however it is read.
+
+A new law (the general spherical family, radial laws on a curved space) is one more subclass that
+implements the five abstract methods in exact rationals; nothing else changes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+
+from geodp.errors import GuaranteeError, NotYetError
+from geodp.privacy.numbers import (
+    Number,
+    exact,
+    exact_below_one,
+    float_up,
+    readings,
+    real,
+    root_up,
+)
+from geodp.privacy.search import least
+
+
+class Profile(ABC):
+    """Certified upper bounds on the privacy loss of one mechanism, or of a composition."""
+
+    # ---- what a law must supply: rational upper bounds --------------------------------------
+
+    @abstractmethod
+    def delta_upper(self, epsilon: Fraction) -> Fraction:
+        """At least δ(ε), for ε of either sign, and non-increasing up to its own accuracy."""
+
+    @abstractmethod
+    def pure_upper(self) -> Fraction:
+        """At least the pure ε, or GuaranteeError saying why there is none."""
+
+    @abstractmethod
+    def mu_squared_upper(self) -> Fraction:
+        """At least μ² of the least μ-GDP that holds, or GuaranteeError."""
+
+    @abstractmethod
+    def rho_upper(self) -> Fraction:
+        """At least the least ρ of zCDP, or GuaranteeError."""
+
+    @abstractmethod
+    def renyi_upper(self, order: Fraction) -> Fraction:
+        """At least the Rényi divergence of this order > 1, or GuaranteeError."""
+
+    # ---- what everybody asks ----------------------------------------------------------------
+
+    def delta(self, epsilon: Number) -> float:
+        """A certified upper bound of δ(ε); ε may be negative.
+
+        >>> from geodp.privacy.gaussian import GaussianProfile
+        >>> GaussianProfile.of(1).delta(1)
+        0.12693673750664397
+        """
+        return min(1.0, float_up(self.delta_upper(real(epsilon, "epsilon"))))
+
+    def epsilon(self, delta: Number) -> float:
+        """A certified upper bound of the least ε ≥ 0 with δ(ε) ≤ ``delta``.
+
+        Raises GuaranteeError when no ε has so small a δ.
+        """
+        wanted = exact_below_one(delta, "delta")
+        if self.delta_upper(Fraction(0)) <= wanted:
+            return 0.0
+        found = least(lambda x: self.delta_upper(readings(x)[0]) <= wanted)
+        if found is None:
+            raise GuaranteeError(
+                "this profile promises no epsilon at so small a delta; ask for a larger delta."
+            )
+        return found
+
+    def mu(self) -> float:
+        """A certified upper bound of the GDP parameter μ, or GuaranteeError."""
+        return float_up(root_up(self.mu_squared_upper()))
+
+    def rho(self) -> float:
+        """A certified upper bound of the zCDP parameter ρ, or GuaranteeError."""
+        return float_up(self.rho_upper())
+
+    def renyi(self, alpha: Number) -> float:
+        """A certified upper bound of the Rényi divergence of order ``alpha`` > 1."""
+        return float_up(self.renyi_upper(order_of(alpha)))
+
+    def charge(self, notion: str, alpha: Number | None = None) -> Fraction:
+        """The exact additive price in a notion: ε (pure), μ² (gdp), ρ (zcdp), ε at α (renyi).
+
+        Prices of independent releases add, and the sum is a price of their composition.
+        Raises GuaranteeError when this profile has no price in that notion.
+        """
+        prices: dict[str, Callable[[], Fraction]] = {
+            "pure": self.pure_upper,
+            "gdp": self.mu_squared_upper,
+            "zcdp": self.rho_upper,
+            "renyi": lambda: self.renyi_upper(order_of(alpha)),
+        }
+        if notion not in prices:
+            raise GuaranteeError(f"prices add only in one of the notions {', '.join(prices)}.")
+        return prices[notion]()
+
+    @staticmethod
+    def from_delta(function: Callable[[float], float]) -> Profile:  # noqa: ARG004
+        """The profile of a user's own mechanism, from its δ(ε): not built yet."""
+        raise NotYetError(
+            "Profile.from_delta needs certified privacy-loss distributions, which are not part of "
+            "this version; wrap the Gaussian or the ℓ2-Laplace noise instead."
+        )
+
+
+def order_of(alpha: Number | None) -> Fraction:
+    """A Rényi order, exact and above one, else GuaranteeError."""
+    if alpha is None:
+        raise GuaranteeError("Rényi DP needs its order alpha.")
+    order = exact(alpha, "alpha")
+    if order <= 1:
+        raise GuaranteeError("alpha, the order of Rényi DP, must be greater than one.")
+    return order
