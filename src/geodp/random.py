@@ -112,16 +112,17 @@ class GeneratorBits(BitStream):
         return "<GeneratorBits, not private>"
 
 
-def chacha20(key: bytes, counter: int = 0) -> Any:
+def chacha20(key: bytes, block: int = 0) -> Any:
     """The ChaCha20 keystream under a key of 32 bytes, set directly, as a numpy bit generator.
 
-    ``counter`` holds the block counter in its low and the nonce in its high 64 bits, as in the
-    cipher's first publication (Bernstein 2008); RFC 8439 agrees on the first 2**32 blocks.
+    Starts at ``block``, which holds the block counter in its low and the nonce in its high 64
+    bits, as in the cipher's first publication (Bernstein 2008); RFC 8439 agrees on the first
+    2**32 blocks.
     """
     from randomgen import ChaCha
 
     words = np.frombuffer(key, dtype="<u8").astype(np.uint64)
-    return ChaCha(key=words, counter=counter, rounds=20)
+    return ChaCha(key=words, counter=16 * block, rounds=20)  # it counts words of 32 bits
 
 
 def check_generator(rng: object) -> np.random.Generator:
