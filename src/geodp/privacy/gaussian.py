@@ -21,7 +21,7 @@ class GaussianProfile(Profile):
     """μ-GDP, given by the rational μ² so that compositions stay exact.
 
     δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2)  (Balle and Wang 2018, Thm 8; Dong, Roth and Su
-    2022, Cor. 1), evaluated in ball arithmetic. μ = Δ/σ of the Gaussian mechanism, any dimension.
+    2022), evaluated in ball arithmetic. μ = Δ/σ of the Gaussian mechanism, any dimension.
     Rényi: αμ²/2 at every order; zCDP: μ²/2.
     """
 
@@ -37,16 +37,12 @@ class GaussianProfile(Profile):
         return cls(square=exact(mu, "mu") ** 2)
 
     def delta_upper(self, epsilon: Fraction) -> Fraction:
-        def difference() -> arb:
-            mu, loss = ball(self.square).sqrt(), ball(epsilon)
-            return upper_tail(loss / mu - mu / 2) - loss.exp() * upper_tail(loss / mu + mu / 2)
-
         def first_term() -> arb:  # an upper bound where e^ε leaves the exponent range
             mu = ball(self.square).sqrt()
             return upper_tail(ball(epsilon) / mu - mu / 2)
 
         try:
-            return upper(difference)
+            return upper(lambda: gaussian_delta(self.square, epsilon))
         except OverflowError:
             return upper(first_term)
 
@@ -64,3 +60,18 @@ class GaussianProfile(Profile):
 
     def renyi_upper(self, order: Fraction) -> Fraction:
         return order * self.square / 2
+
+    def pair(self) -> tuple[Fraction, Fraction]:
+        raise GuaranteeError("Gaussian noise has a delta at every epsilon, not one fixed pair.")
+
+    def routes(self) -> frozenset[str]:
+        return frozenset({"gdp", "zcdp"})
+
+    def orders(self) -> frozenset[Fraction]:
+        return frozenset()
+
+
+def gaussian_delta(square: Fraction, epsilon: Fraction) -> arb:
+    """δ(ε) of μ-GDP with μ² = ``square``, as a ball at the working precision."""
+    mu, loss = ball(square).sqrt(), ball(epsilon)
+    return upper_tail(loss / mu - mu / 2) - loss.exp() * upper_tail(loss / mu + mu / 2)

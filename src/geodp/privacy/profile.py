@@ -4,7 +4,7 @@ A profile bounds δ(ε) = sup over neighbours and events S of P(S) − e^ε P′
 is a certified upper bound: a float64 that is never below the truth, however it is read.
 
 A new law (the general spherical family, radial laws on a curved space) is one more subclass that
-implements the five abstract methods in exact rationals; nothing else changes.
+implements the abstract methods in exact rationals; nothing else changes.
 """
 
 from __future__ import annotations
@@ -50,6 +50,18 @@ class Profile(ABC):
     @abstractmethod
     def renyi_upper(self, order: Fraction) -> Fraction:
         """At least the Rényi divergence of this order > 1, or GuaranteeError."""
+
+    @abstractmethod
+    def pair(self) -> tuple[Fraction, Fraction]:
+        """One (ε, δ) that says all this profile knows, or GuaranteeError."""
+
+    @abstractmethod
+    def routes(self) -> frozenset[str]:
+        """The notions by which it should be composed: pure, gdp, zcdp, approx."""
+
+    @abstractmethod
+    def orders(self) -> frozenset[Fraction]:
+        """The Rényi orders by which it should be composed when no other notion will do."""
 
     # ---- what everybody asks ----------------------------------------------------------------
 

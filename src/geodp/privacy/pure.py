@@ -1,6 +1,6 @@
 """The profile of pure ε: randomised response, of which every ε-DP mechanism is a post-processing.
 
-(Kairouz, Oh and Viswanath 2015, Thm 2.1.) Hence each number below is tight for randomised response
+(Kairouz, Oh and Viswanath 2015.) Hence each number below is tight for randomised response
 and an upper bound for everything else with the same ε.
 """
 
@@ -66,6 +66,15 @@ class PureProfile(Profile):
 
     def renyi_upper(self, order: Fraction) -> Fraction:
         return upper(lambda: randomised_response_renyi(self.bound, order))
+
+    def routes(self) -> frozenset[str]:
+        return frozenset({"pure", "gdp", "zcdp", "approx"})
+
+    def orders(self) -> frozenset[Fraction]:
+        return frozenset()
+
+    def pair(self) -> tuple[Fraction, Fraction]:
+        return self.bound, Fraction(0)
 
 
 def randomised_response_renyi(epsilon: Fraction, order: Fraction) -> arb:
