@@ -33,7 +33,7 @@ class Space(ABC):
     @property
     @abstractmethod
     def spec(self) -> str:
-        """The space as a string, such as ``"spd:3:affine-invariant"``; ``parse_space`` inverts it."""
+        """The space as a string, such as ``"spd:3:affine-invariant"``; see ``parse_space``."""
 
     @property
     @abstractmethod
@@ -111,7 +111,7 @@ class Space(ABC):
         """
 
     def cut_locus(self, p: ArrayLike, q: ArrayLike) -> BoolArray:
-        """One bool per pair: ``q`` is on the cut locus of ``p``, or too near for floats to decide."""
+        """One bool per pair: ``q`` is on the cut locus of ``p``, or too near for floats to tell."""
         shape = np.broadcast_shapes(np.shape(p), np.shape(q))
         return np.zeros(shape[: len(shape) - len(self.point_shape)], dtype=bool)
 
@@ -146,7 +146,7 @@ class Space(ABC):
 
     @abstractmethod
     def hessian(self, p: ArrayLike, q: ArrayLike) -> Array:
-        """Hessian of ``dist(., q)**2 / 2`` at ``p`` in the orthonormal basis, ``(..., dim, dim)``."""
+        """Hessian of ``dist(., q)**2 / 2`` at ``p`` in the basis there, ``(..., dim, dim)``."""
 
     def norm(self, p: ArrayLike, v: ArrayLike) -> Array:
         """Riemannian length of a tangent vector."""

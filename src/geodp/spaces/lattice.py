@@ -26,7 +26,7 @@ def _value(limbs: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class LogSum:
-    """A monoid: the exact lattice sums of log-coordinates and squared distances of ``count`` records.
+    """A monoid: exact lattice sums of log-coordinates and squared distances of ``count`` records.
 
     ``coords`` has shape ``(2, dim)`` and ``squares`` ``(2,)``: two integer limbs each.
     """

@@ -1,0 +1,97 @@
+"""Space strings: ``parse_space`` and ``Space.spec`` are inverse to each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from geodp.errors import NotYetError, SpaceError
+from geodp.spaces.base import Space
+from geodp.spaces.charts import LogCholesky, LogEuclidean
+from geodp.spaces.euclidean import Euclidean
+from geodp.spaces.hyperbolic import Hyperbolic
+from geodp.spaces.product import Product
+from geodp.spaces.pullback import Pullback
+from geodp.spaces.spd import AffineInvariant
+from geodp.spaces.sphere import Sphere
+
+_METRICS: dict[str, Callable[[int], Space]] = {
+    "affine-invariant": AffineInvariant,
+    "log-euclidean": lambda size: Pullback(size, LogEuclidean()),
+    "log-cholesky": lambda size: Pullback(size, LogCholesky()),
+}
+_ALIASES = {
+    "riemann": "affine-invariant",
+    "logeuclid": "log-euclidean",
+    "logchol": "log-cholesky",
+}
+_EXISTING = (
+    "euclidean:D, spd:M, spd:M:METRIC (affine-invariant, log-euclidean or log-cholesky), "
+    "hyperbolic:D, hyperbolic:D:CURVATURE, sphere:D, sphere:D:CURVATURE, "
+    "and products such as sphere:2+euclidean:3"
+)
+
+
+def SPD(size: int, metric: str = "affine-invariant") -> Space:
+    """Symmetric positive definite ``size`` × ``size`` matrices, points ``(..., size, size)``.
+
+    ``metric`` is "affine-invariant" (alias riemann), "log-euclidean" (logeuclid) or "log-cholesky"
+    (logchol); anything else raises ``SpaceError``.
+
+    >>> import geodp as gd
+    >>> gd.SPD(3)
+    <spd:3:affine-invariant>
+    """
+    name = _ALIASES.get(metric, metric)
+    if name not in _METRICS:
+        raise SpaceError(
+            "The metric of SPD must be affine-invariant, log-euclidean or log-cholesky."
+        )
+    return _METRICS[name](size)
+
+
+def parse_space(text: str) -> Space:
+    """The space that a string such as ``"spd:3:affine-invariant"`` names; inverse of ``.spec``.
+
+    Raises ``SpaceError`` for a string that names no space, ``NotYetError`` for planar shapes.
+
+    >>> parse_space("sphere:2+euclidean:3").spec
+    'sphere:2+euclidean:3'
+    """
+    # A plus inside a number such as 1e+20 is followed by a digit, never by a letter.
+    parts = [_parse_one(part) for part in re.split(r"\+(?=\s*[A-Za-z])", text.strip())]
+    return parts[0] if len(parts) == 1 else Product(*parts)
+
+
+def _parse_one(text: str) -> Space:
+    name, *rest = (word.strip() for word in text.strip().lower().split(":"))
+    if name == "shapes":
+        raise NotYetError("Planar shapes (shapes:K) come in a later release of geodp.")
+    if name not in ("euclidean", "spd", "hyperbolic", "sphere") or not 1 <= len(rest) <= 2:
+        raise _unknown(text)
+    size = _integer(rest[0], text)
+    if name == "spd":
+        return SPD(size, *rest[1:])
+    if name == "euclidean":
+        if len(rest) > 1:
+            raise _unknown(text)
+        return Euclidean(size)
+    curvature = [_number(word, text) for word in rest[1:]]
+    return Sphere(size, *curvature) if name == "sphere" else Hyperbolic(size, *curvature)
+
+
+def _integer(word: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", word):
+        raise _unknown(text)
+    return int(word)
+
+
+def _number(word: str, text: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise _unknown(text) from None
+
+
+def _unknown(text: str) -> SpaceError:
+    return SpaceError(f"The string {text!r} names no space. Hint: known are {_EXISTING}.")

@@ -1,0 +1,50 @@
+"""Which matrices count as symmetric positive definite."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geodp.spaces.batch import (
+    EPS,
+    Array,
+    BoolArray,
+    array,
+    cholesky,
+    eigh,
+    quiet,
+    transpose,
+)
+
+
+def _symmetrised(x: Array) -> Array:
+    flipped = transpose(x)
+    return array(np.where(x == flipped, x, 0.5 * x + 0.5 * flipped))
+
+
+def contains_spd(x: Array) -> BoolArray:
+    """Symmetric to 1e-6 of √(x_ii x_jj), and positive definite beyond rounding.
+
+    Every pivot of the Cholesky factorisation must exceed 8·m·eps times its diagonal entry, which
+    no choice of units for the rows can change; what is closer to singular is no point.
+    """
+    size = x.shape[-1]
+    with quiet():
+        finite = np.isfinite(x).all(axis=(-2, -1))
+        root = np.sqrt(np.diagonal(x, axis1=-2, axis2=-1))
+        scale = array(root[..., :, None] * root[..., None, :])
+        even = (np.abs(x - transpose(x)) <= 1e-6 * scale).all(axis=(-2, -1))
+        _, pivot = cholesky(_symmetrised(x))
+        return np.asarray(finite & even & (pivot > 8 * size * EPS))
+
+
+def project_spd(x: Array) -> Array:
+    """Symmetrise points; leave everything else as it is."""
+    with quiet():
+        return np.where(contains_spd(x)[..., None, None], _symmetrised(x), x)
+
+
+def equilibrated_condition(center: Array) -> float:
+    """Condition number of one matrix with its diagonal scaled to 1, with 1 % to spare."""
+    root = np.sqrt(np.diagonal(center))
+    values, _ = eigh(center / root[:, None] / root)
+    return 1.01 * float(values[-1] / values[0])
