@@ -1,0 +1,56 @@
+# Two commands for everyone: make demo, make test. Both set up .venv by themselves.
+PYTHON ?= python3
+PY := .venv/bin/python
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+
+.PHONY: demo test lint types unit docs study experiments bench format lock clean
+
+demo: .venv/ready
+	$(PY) examples/digits_demo.py --out demo
+
+test: lint types unit docs
+
+lint: .venv/ready
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: .venv/ready
+	$(PY) -m mypy
+
+unit: .venv/ready
+	$(PY) -m pytest
+
+docs: .venv/ready
+	$(PY) -m sphinx -W -n -q -b html docs docs/_build/html
+
+study: .venv/ready
+	$(PY) experiments/study.py
+
+experiments: .venv/ready
+	$(PY) experiments/wrapped_gaussian.py
+
+bench: .venv/ready
+	$(PY) -m pytest benchmarks --benchmark-enable -q -s
+
+format: .venv/ready
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+.venv/ready: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "geodp needs Python 3.11 or newer; set PYTHON=python3.x")'
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install -q -r requirements.lock
+	$(PY) -m pip install -q --no-deps --no-build-isolation -e .
+	touch .venv/ready
+
+# exact versions for the commands above, solved afresh from pyproject.toml
+lock:
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install -q --upgrade pip setuptools
+	build/lock/bin/python -m pip install -q -e ".[all]" --group dev --group docs
+	build/lock/bin/python -m pip freeze --exclude-editable --all | grep -v '^pip==' > requirements.lock
+
+clean:
+	rm -rf .venv build demo docs/_build
