@@ -180,21 +180,23 @@ class AffineInvariant(Space):
     def log_volume_density(self, p: ArrayLike, v: ArrayLike) -> Array:
         values, _ = eigh(congruence(inverse_lower(cholesky(array(p))[0]), array(v)))
         total = np.zeros(values.shape[:-1])
-        for i in range(self._size):
-            for j in range(i):
-                total = total + radial.log_sinhc((values[..., i] - values[..., j]) / 2)
+        with quiet():
+            for i in range(self._size):
+                for j in range(i):
+                    total = total + radial.log_sinhc((values[..., i] - values[..., j]) / 2)
         return total
 
     def hessian(self, p: ArrayLike, q: ArrayLike) -> Array:
         p, q = array(p), array(q)
         logs, _, vectors = _whitened_log(inverse_lower(cholesky(p)[0]), p, q)
-        weights = radial.t_coth((logs[..., :, None] - logs[..., None, :]) / 2)
         columns = []
-        for unit in np.eye(self.dim):
-            inner = congruence(transpose(vectors), unvech(unit, self._size, _ROOT2))
-            columns.append(vech(mirror(congruence(vectors, array(weights * inner))), _ROOT2))
-        full = np.stack(columns, axis=-1)
-        return (full + transpose(full)) / 2
+        with quiet():
+            weights = radial.t_coth((logs[..., :, None] - logs[..., None, :]) / 2)
+            for unit in np.eye(self.dim):
+                inner = congruence(transpose(vectors), unvech(unit, self._size, _ROOT2))
+                columns.append(vech(mirror(congruence(vectors, array(weights * inner))), _ROOT2))
+            full = np.stack(columns, axis=-1)
+            return np.asarray((full + transpose(full)) / 2)
 
     # --- what the proofs need -------------------------------------------------------------------
     def log_error(self, center: ArrayLike, radius: float) -> float:
