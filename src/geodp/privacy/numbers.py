@@ -120,7 +120,7 @@ def _nearest(number: Fraction) -> float:
     try:
         return float(number)  # correctly rounded by Python
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def float_up(number: Fraction) -> float:
