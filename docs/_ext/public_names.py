@@ -1,0 +1,88 @@
+"""The API page grows with ``geodp.__all__``; references to private modules find the public name."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+import geodp
+
+MARKER = "PUBLIC-NAMES"
+
+
+def _names() -> list[str]:
+    return [name for name in getattr(geodp, "__all__", []) if not name.startswith("_")]
+
+
+def _block(directive: str, name: str) -> list[str]:
+    return [f".. {directive}:: geodp.{name}", ""]
+
+
+def _listing() -> str:
+    groups: dict[str, list[str]] = {"autofunction": [], "autoclass": [], "autoexception": []}
+    for name in _names():
+        value = getattr(geodp, name)
+        if inspect.ismodule(value):
+            continue
+        if not inspect.isclass(value):
+            groups["autofunction" if callable(value) else "autodata"].append(name)
+        elif issubclass(value, BaseException):
+            groups["autoexception"].append(name)
+        else:
+            groups["autoclass"].append(name)
+    lines: list[str] = []
+    titles = {"autofunction": "Functions", "autoclass": "Classes", "autoexception": "Errors"}
+    for directive, names in groups.items():
+        if not names:
+            continue
+        title = titles[directive]
+        lines += ["", f"## {title}", "", "```{eval-rst}", ".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   geodp.{name}" for name in names] + [""]
+        for name in names:
+            lines += _block(directive, name)
+        lines += ["```"]
+    return "\n".join(lines) if lines else "No public names yet."
+
+
+def _insert(app: Sphinx, docname: str, source: list[str]) -> None:
+    source[0] = source[0].replace(MARKER, _listing())
+
+
+def _escape(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """A bar is mathematics in our docstrings, never a substitution."""
+    for i, line in enumerate(lines):
+        if "|" in line and ">>>" not in line:
+            parts = re.split(r"(``.*?``)", line)
+            lines[i] = "".join(
+                p if p.startswith("``") else re.sub(r"(?<!\\)\|", r"\\|", p) for p in parts
+            )
+
+
+def _resolve(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Node) -> Any:
+    """A private name's public twin, or plain text; a public name that is missing stays an error."""
+    if node.get("refdomain") != "py":
+        return None
+    target = node["reftarget"]
+    last = target.rpartition(".")[2]
+    if re.fullmatch(r"geodp\.\w+", target):
+        return None
+    if last in _names():
+        python = env.get_domain("py")
+        found = python.objects.get(f"geodp.{last}")
+        if found is not None:
+            builder, here = app.builder, node.get("refdoc", env.docname)
+            return python.resolve_xref(
+                env, here, builder, node["reftype"], f"geodp.{last}", node, content
+            )
+    return content
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", _insert)
+    app.connect("autodoc-process-docstring", _escape)
+    app.connect("missing-reference", _resolve)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
