@@ -1,1 +1,87 @@
-"""geodp."""
+"""Differentially private statistics of data on curved spaces.
+
+A release is a statistic on a space, randomised by a mechanism, to a stated guarantee.
+"""
+
+from geodp.errors import (
+    ConditionError,
+    CutLocusError,
+    GeodpError,
+    GuaranteeError,
+    InputError,
+    MismatchError,
+    NotYetError,
+    SpaceError,
+)
+from geodp.ledger.receipt import Release
+from geodp.mechanisms import PrivateFootpoint, Wrapped
+from geodp.noise.strategies import Gaussian, L2Laplace, SphericalGamma
+from geodp.pending import (
+    ExtrinsicMean,
+    FrechetVariance,
+    KNormGradient,
+    PlanarShapes,
+    Power,
+    RiemannianGaussian,
+    RiemannianLaplace,
+    TangentMean,
+    infer,
+)
+from geodp.privacy.compose import compose
+from geodp.privacy.guarantees import ApproxDP, GaussianDP, PureDP, RenyiDP, ZCDP
+from geodp.privacy.profile import Profile
+from geodp.spaces import SPD, Euclidean, Hyperbolic, Product, Space, Sphere, parse_space
+from geodp.statistics import Ball, Certified, FrechetMean, GivenValue, Statistic
+from geodp.verbs.calibrate import calibrate
+from geodp.verbs.plan import plan
+from geodp.verbs.release import release
+from geodp.verbs.verify import verify
+
+__all__ = [
+    "ApproxDP",
+    "Ball",
+    "Certified",
+    "ConditionError",
+    "CutLocusError",
+    "Euclidean",
+    "ExtrinsicMean",
+    "FrechetMean",
+    "FrechetVariance",
+    "Gaussian",
+    "GaussianDP",
+    "GeodpError",
+    "GivenValue",
+    "GuaranteeError",
+    "Hyperbolic",
+    "InputError",
+    "KNormGradient",
+    "L2Laplace",
+    "MismatchError",
+    "NotYetError",
+    "PlanarShapes",
+    "Power",
+    "PrivateFootpoint",
+    "Product",
+    "Profile",
+    "PureDP",
+    "Release",
+    "RenyiDP",
+    "RiemannianGaussian",
+    "RiemannianLaplace",
+    "SPD",
+    "Space",
+    "SpaceError",
+    "Sphere",
+    "SphericalGamma",
+    "Statistic",
+    "TangentMean",
+    "Wrapped",
+    "ZCDP",
+    "calibrate",
+    "compose",
+    "infer",
+    "parse_space",
+    "plan",
+    "release",
+    "verify",
+]

@@ -1,0 +1,1 @@
+"""Who pays: receipts today, the durable budget later."""

@@ -1,0 +1,31 @@
+"""Public names whose part of geodp is not built yet: each refuses with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from geodp.errors import NotYetError
+
+
+def _pending(name: str, what: str, instead: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise NotYetError(f"{name} is not built yet: {what} come in a later version. {instead}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Not built yet: {what}."
+    return refuse
+
+
+_WRAPPED = "Use gd.Wrapped(gd.Gaussian()) or gd.Wrapped(gd.L2Laplace())."
+_MEAN = "Use gd.FrechetMean(ball)."
+
+PlanarShapes = _pending("PlanarShapes", "planar shapes of landmarks", "No other space replaces it.")
+Power = _pending("Power", "powers of a space", "Use gd.Product of few factors.")
+TangentMean = _pending("TangentMean", "tangent means", _MEAN)
+ExtrinsicMean = _pending("ExtrinsicMean", "extrinsic means", _MEAN)
+FrechetVariance = _pending("FrechetVariance", "variances and other inference", _MEAN)
+RiemannianLaplace = _pending("RiemannianLaplace", "radial laws on the space itself", _WRAPPED)
+RiemannianGaussian = _pending("RiemannianGaussian", "radial laws on the space itself", _WRAPPED)
+KNormGradient = _pending("KNormGradient", "K-norm gradient mechanisms", _WRAPPED)
+infer = _pending("infer", "confidence regions and tests", "Use gd.release for the mean.")

@@ -1,0 +1,8 @@
+"""What is released, and the domain it is defined on. Knows no manifold."""
+
+from geodp.statistics.domain import Ball, ClippedRecords
+from geodp.statistics.frechet_mean import FrechetMean
+from geodp.statistics.given_value import GivenValue
+from geodp.statistics.protocol import Certified, Statistic
+
+__all__ = ["Ball", "Certified", "ClippedRecords", "FrechetMean", "GivenValue", "Statistic"]

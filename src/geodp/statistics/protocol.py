@@ -1,0 +1,56 @@
+"""What a statistic is to the rest of geodp: a sensitivity and a certified evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from numpy.typing import ArrayLike
+
+from geodp.spaces.base import Array, Space
+from geodp.statistics.domain import Ball, ClippedRecords
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A computed value and a public bound on its distance from the exact statistic.
+
+    ``error_bound`` is the most the error can be for any records; what the computation reached on
+    these records stays private.
+    """
+
+    value: Array
+    error_bound: float
+
+
+@runtime_checkable
+class Statistic(Protocol):
+    """A point of ``space`` computed from records, with a proven sensitivity.
+
+    Write your own by providing these members. ``sensitivity(n)`` bounds the geodesic distance
+    between the exact values on any two data sets of ``n`` records that differ in one;
+    ``error_bound`` bounds the distance of every computed value from the exact one. A release is
+    calibrated to ``sensitivity(n) + 2 * error_bound``.
+    """
+
+    @property
+    def name(self) -> str:
+        """What is estimated, as printed on a receipt."""
+
+    @property
+    def space(self) -> Space:
+        """Where values live."""
+
+    @property
+    def ball(self) -> Ball | None:
+        """The public ball that holds every value, if there is one."""
+
+    @property
+    def error_bound(self) -> float:
+        """Public bound on the computation's error, a geodesic distance."""
+
+    def sensitivity(self, n: int) -> float:
+        """Replace-one sensitivity for ``n`` records, a geodesic distance, rounded up."""
+
+    def evaluate(self, records: ArrayLike | ClippedRecords) -> Certified:
+        """The statistic on the clipped records."""

@@ -1,0 +1,113 @@
+"""How far one record can move a Fréchet mean, and how near a computed one is. Knows no manifold.
+
+Everything here is a bound rounded outward. Proofs: docs/proofs/sensitivity.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geodp.errors import ConditionError, InputError
+from geodp.spaces.base import Space
+
+_UP = 1 + 1e-12  # covers the rounding of the few float operations below
+
+
+def check_radius(space: Space, radius: float) -> None:
+    """Refuse radii beyond the theorem's condition ``r < min(inj, pi/sqrt(kappa)) / 2``."""
+    kappa = space.curvature[1]
+    limit = space.injectivity_radius
+    if kappa > 0:
+        limit = min(limit, math.pi / math.sqrt(kappa))
+    if not radius < limit / 2:
+        raise ConditionError(
+            f"The Fréchet mean on {space.spec} has a sensitivity bound for radii below "
+            f"{limit / 2:.6g}; the radius asked for is {radius:.6g}. Use a smaller ball."
+        )
+
+
+def mean_sensitivity(space: Space, radius: float, n: int, bound: str = "sharp") -> float:
+    """Replace-one sensitivity of the Fréchet mean of ``n`` records in a ball of ``radius``.
+
+    ``2 r / n`` where no curvature is positive; else ``min(2 r, 2 tan(sqrt(kappa) r) /
+    (sqrt(kappa) n))`` for ``r < min(inj, pi / sqrt(kappa)) / 2`` (sharp), or, with
+    ``bound="published"``, ``2 r (2 - h) / (n h)``, ``h = T cot T``, ``T = 2 sqrt(kappa) r``, for
+    ``r < pi / (4 sqrt(kappa))`` (Reimherr, Bharath, Soto, NeurIPS 2021, Theorem 2).
+    """
+    check_radius(space, radius)
+    flat = 2 * radius / n
+    kappa = space.curvature[1]
+    if bound not in ("sharp", "published"):
+        raise InputError(f"The bound is 'sharp' or 'published', not {bound!r}.")
+    if kappa <= 0:
+        return flat * _UP
+    angle = math.sqrt(kappa) * radius
+    if bound == "published":
+        limit = min(space.injectivity_radius, math.pi / math.sqrt(kappa)) / 4
+        if not radius < limit:
+            raise ConditionError(
+                f"The published bound holds for radii below {limit:.6g} on {space.spec}; the "
+                f"radius asked for is {radius:.6g}. The sharp bound (the default) reaches twice "
+                "as far."
+            )
+        h = 2 * angle / math.tan(2 * angle)
+        return flat * (2 - h) / h * _UP / _conditioning(2 * angle)
+    # tan(angle) (1 + e) with |e| <= 2 eps angle / sin(2 angle) when the angle is off by eps
+    wide = 2 * math.tan(angle) / math.sqrt(kappa) / n / _conditioning(angle)
+    return min(2 * radius, wide) * _UP
+
+
+def _conditioning(angle: float) -> float:
+    """A factor below 1 that covers how tan magnifies the rounding of an angle near pi/2."""
+    return 1 - 8 * float(np.finfo(np.float64).eps) * (1 + angle / (math.pi / 2 - angle))
+
+
+def hessian_floor(space: Space, radius: float) -> float:
+    """``G = R cot R``, ``R = sqrt(kappa) r``: the least Hessian eigenvalue at a mean; 1 if flat or
+    negatively curved."""
+    kappa = space.curvature[1]
+    if kappa <= 0:
+        return 1.0
+    angle = math.sqrt(kappa) * radius
+    return angle / math.tan(angle)
+
+
+def certificate_slope(space: Space, radius: float, gradient: float) -> float:
+    """``lambda`` with ``dist(x, mean) <= gradient / lambda`` for x in the ball, if it is positive."""
+    kappa = space.curvature[1]
+    if kappa <= 0:
+        return 1.0
+    angle = math.sqrt(kappa) * radius
+    floor = hessian_floor(space, radius)
+    z = math.sqrt(kappa) * gradient * math.tan(angle)
+    gap = 1 - floor
+    return floor - (min(z, z * z / (4 * gap)) if gap > 0 else z)
+
+
+def safe_iterations(space: Space, radius: float, target: float) -> tuple[float, int]:
+    """Step length and a number of gradient steps that provably reach ``|gradient| <= target``.
+
+    Nowhere positive curvature: steps ``1/L``, ``L = zeta(3 sqrt(k) r)``, ``zeta(t) = t coth t``,
+    from any point whose gradient is at most ``r``. Nowhere negative: unit steps from the centre.
+    """
+    low, high = space.curvature
+    if high > 0:
+        if low < 0:
+            raise ConditionError(
+                f"{space.spec} has curvature of both signs and is no product; no solver is proven."
+            )
+        slope = hessian_floor(space, radius) / 2
+        scale = math.sqrt(high)
+        turn = math.tan(scale * radius)
+        entry = max(slope, math.sqrt(4 * slope * (1 - 2 * slope))) / (scale * turn)
+        first = (radius / entry) ** 2
+        second = math.log(entry**2 / (slope * target**2)) / -math.log1p(-slope)
+        return 1.0, math.ceil(first + max(second, 0.0)) + 1
+    if low == 0:
+        return 1.0, 1
+    reach = 3 * math.sqrt(-low) * radius
+    smooth = reach / math.tanh(reach)
+    steps = 2 * math.log(radius * math.sqrt(smooth) / target) / -math.log1p(-1 / smooth)
+    return 1 / smooth, math.ceil(max(steps, 0.0)) + 1

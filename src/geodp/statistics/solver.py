@@ -1,0 +1,148 @@
+"""The Fréchet mean of chunks, solved to a public gradient norm that it cannot miss.
+
+Fast phase: Newton steps whose Hessian comes from a public subsample and is mended by secant (SR1)
+updates, begun at the subsample's own mean; some five passes over the records. Safe phase: gradient
+steps with a proven count (docs/proofs/sensitivity), entered only if the fast one has not arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from geodp.errors import GeodpError
+from geodp.spaces.base import Array, Space
+from geodp.statistics.sensitivity import safe_iterations
+
+_SUBSAMPLE_STEPS = 12
+_FAST_PASSES = 30
+_FULL_HESSIAN = 256  # records whose Hessian is averaged
+
+Chunks = Callable[[], Iterable[Array]]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mean to find: records in a ball of ``radius`` around ``center`` on ``space``.
+
+    ``target`` is the norm that the computed gradient has to reach; ``progress`` is told of each
+    pass over the records.
+    """
+
+    space: Space
+    center: Array
+    radius: float
+    target: float
+    chunks: Chunks
+    subsample: Array
+    progress: Callable[[], None]
+
+    def gradient(self, x: Array) -> Array:
+        """Minus the gradient of F at ``x`` over all records: the mean log, in coordinates at x."""
+        self.progress()
+        sums = [self.space.log_sum(x, chunk, 4 * self.radius) for chunk in self.chunks()]
+        total = sums[0]
+        for part in sums[1:]:
+            total = total.merge(part)
+        return total.mean_log
+
+    def pull_in(self, x: Array) -> Array:
+        """``x``, or the nearest point of the ball."""
+        z = self.space.log_coords(self.center, x)
+        t = float(np.linalg.norm(z))
+        return x if t <= self.radius else self.space.exp_coords(self.center, z * (self.radius / t))
+
+
+def frechet_mean(problem: Problem) -> Array:
+    """A point of the ball whose computed gradient norm is at most ``problem.target``."""
+    x, best, norm = _fast(problem)
+    return x if norm <= problem.target else _safe(problem, best)
+
+
+def _fast(problem: Problem) -> tuple[Array, Array, float]:
+    """The last point, the one with the least gradient, and the last gradient's norm."""
+    space = problem.space
+    x = _subsample_mean(problem)
+    best, least = problem.center, np.inf
+    hessian = step = previous = None
+    norm = np.inf
+    for _ in range(_FAST_PASSES):
+        g = problem.gradient(x)
+        before, norm = norm, float(np.linalg.norm(g))
+        if norm < least:
+            best, least = x, norm
+        if norm <= problem.target:
+            break
+        if hessian is None or step is None or norm > before / 2:
+            hessian = _mean_hessian(space, x, problem.subsample)
+        else:
+            hessian = _secant(hessian, step, previous - g)
+        step, previous = _newton_step(hessian, g), g
+        x = problem.pull_in(space.exp_coords(x, step))
+    return x, best, norm
+
+
+def _subsample_mean(problem: Problem) -> Array:
+    """A starting point: the subsample's mean, roughly. Its accuracy affects speed alone."""
+    space, records = problem.space, problem.subsample
+    x = problem.center
+    for _ in range(_SUBSAMPLE_STEPS):
+        g = space.log_coords(x, records).mean(axis=0)
+        if np.linalg.norm(g) <= 1e-3 * problem.radius:
+            break
+        x = problem.pull_in(space.exp_coords(x, _newton_step(_mean_hessian(space, x, records), g)))
+    return x
+
+
+def _mean_hessian(space: Space, x: Array, records: Array) -> Array:
+    step = max(1, len(records) // _FULL_HESSIAN)
+    return np.asarray(space.hessian(x, records[::step]).mean(axis=0))
+
+
+def _newton_step(hessian: Array, g: Array) -> Array:
+    """Solve with the eigenvalues' absolute values, none below a tenth: never a wild step."""
+    values, vectors = np.linalg.eigh(hessian)
+    return np.asarray(vectors @ ((vectors.T @ g) / np.maximum(np.abs(values), 0.1)))
+
+
+def _secant(hessian: Array, step: Array, change: Array) -> Array:
+    """Symmetric rank-one update, so that ``hessian @ step = change``; skipped where ill-defined."""
+    residual = change - hessian @ step
+    curvature = residual @ step
+    if abs(curvature) <= 1e-8 * np.linalg.norm(residual) * np.linalg.norm(step):
+        return hessian
+    return np.asarray(hessian + np.outer(residual, residual) / curvature)
+
+
+def _safe(problem: Problem, start: Array) -> Array:
+    """Gradient steps with the proven count.
+
+    Positive curvature starts at the centre, where F <= r^2/2; else ``start`` serves, the best point
+    met, or the centre if its gradient is beyond the radius.
+    """
+    space = problem.space
+    length, count = safe_iterations(space, problem.radius, problem.target)
+    positive = space.curvature[1] > 0
+    x = problem.center if positive else start
+    for _ in range(count + 1):
+        g = problem.gradient(x)
+        if float(np.linalg.norm(g)) <= problem.target:
+            return x
+        x = space.exp_coords(x, length * g)
+        if positive:
+            x = reflect_into_ball(space, problem.center, problem.radius, x)
+    raise GeodpError("The solver missed its proven iteration bound; please report this as a bug.")
+
+
+def reflect_into_ball(space: Space, center: Array, radius: float, x: Array) -> Array:
+    """``x`` if it lies in the ball; reflected at the edge, ``l -> 2 r - l``, if ``l < 2 r``; else
+    the centre. Never raises F (docs/proofs/sensitivity, solver)."""
+    z = space.log_coords(center, x)
+    length = float(np.linalg.norm(z))
+    if length <= radius:
+        return x
+    if length >= 2 * radius:
+        return center
+    return space.exp_coords(center, z * ((2 * radius - length) / length))

@@ -1,0 +1,182 @@
+"""plan: what each mechanism would cost in accuracy, from public facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from geodp.errors import InputError, NotYetError
+from geodp.mechanisms import candidates
+from geodp.mechanisms.base import Mechanism
+from geodp.privacy.guarantees import Guarantee
+from geodp.statistics.protocol import Statistic
+from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
+from geodp.verbs.stages import (
+    PUBLIC_SEED,
+    at_center,
+    at_edge,
+    calibrated,
+    sensitivity_of,
+    simulate,
+)
+
+
+@final
+@dataclass(frozen=True)
+class PlanRow:
+    """One mechanism: its scale and how far a release is expected to land from the value.
+
+    ``center`` and ``edge`` are mean distances for a value at the ball's centre and on its edge,
+    with their standard errors; ``bound`` is a proven bound on ``edge``. ``why_not`` holds the
+    reason where the mechanism cannot serve.
+    """
+
+    mechanism: Mechanism
+    scale: float | None = None
+    center: float | None = None
+    center_error: float | None = None
+    edge: float | None = None
+    edge_error: float | None = None
+    bound: float | None = None
+    why_not: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON values."""
+        facts = {k: v for k, v in vars(self).items() if k != "mechanism" and v is not None}
+        return {"mechanism": self.mechanism.name} | facts
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """The mechanisms in order of expected distance; those that cannot serve come last."""
+
+    statistic: str
+    space: str
+    n: int
+    guarantee: Guarantee
+    sensitivity: float
+    rows: tuple[PlanRow, ...]
+
+    @property
+    def best(self) -> Mechanism:
+        """The first mechanism that can serve; ``InputError`` with the reasons if none can."""
+        first = self.rows[0]
+        if first.why_not is not None:
+            raise InputError(f"No mechanism can give this. {first.mechanism.name}: {first.why_not}")
+        return first.mechanism
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as a JSON document."""
+        return {
+            "statistic": self.statistic,
+            "space": self.space,
+            "n": self.n,
+            "guarantee": self.guarantee.to_json(),
+            "sensitivity": self.sensitivity,
+            "mechanisms": [row.to_json() for row in self.rows],
+        }
+
+    def __repr__(self) -> str:
+        head = (
+            f"{self.statistic} of {self.n} records on {self.space}, {self.guarantee.label}, "
+            f"sensitivity {self.sensitivity:.6g}"
+        )
+        table = [f"  {'mechanism':<20}{'scale':>10}{'at centre':>18}{'at edge':>18}{'bound':>10}"]
+        for row in self.rows:
+            if row.why_not is None:
+                center = f"{row.center:.4g} ± {row.center_error:.1g}"
+                edge = f"{row.edge:.4g} ± {row.edge_error:.1g}"
+                table.append(
+                    f"  {row.mechanism.name:<20}{row.scale:>10.4g}{center:>18}{edge:>18}"
+                    f"{row.bound:>10.4g}"
+                )
+            else:
+                table.append(f"  {row.mechanism.name:<20}{row.why_not}")
+        return "\n".join([head, *table])
+
+
+def plan(
+    statistic: Statistic,
+    n: int,
+    guarantee: Guarantee,
+    mechanisms: Sequence[Mechanism] | None = None,
+    releases: int = 1,
+    ledger: object | None = None,
+) -> Plan:
+    """Rank mechanisms by the expected geodesic distance between release and value.
+
+    Touches no data: everything follows from the domain, ``n`` and the guarantee. Distances are
+    simulated with a public seed, for a value at the ball's centre (or the space's origin) and for
+    one on its edge.
+
+    Examples
+    --------
+    >>> import numpy as np, geodp as gd
+    >>> mean = gd.FrechetMean(gd.Ball(gd.SPD(2), np.eye(2), 1.5))
+    >>> gd.plan(mean, 100, gd.ApproxDP(1, 1e-5)).best.name
+    'wrapped-gaussian'
+    """
+    if releases != 1:
+        raise NotYetError(
+            "Planning several releases under one budget is not built yet: split the guarantee and "
+            "plan each release by itself."
+        )
+    if ledger is not None:
+        raise NotYetError("Ledgers are not built yet: plan without one.")
+    check_statistic(statistic)
+    check_guarantee(guarantee)
+    n = check_count(n)
+    considered = candidates() if mechanisms is None else tuple(mechanisms)
+    if not considered:
+        raise InputError("At least one mechanism is needed.")
+    for mechanism in considered:
+        check_mechanism(mechanism)
+    rows = [_row(statistic, n, guarantee, mechanism) for mechanism in considered]
+    total = sensitivity_of(statistic, n).total
+    return Plan(statistic.name, statistic.space.spec, n, guarantee, total, _ranked(rows))
+
+
+def check_count(n: object) -> int:
+    """A number of records, at least two."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
+        raise InputError("The number of records n is an integer of at least two.")
+    return int(n)
+
+
+def _row(statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism) -> PlanRow:
+    reason = mechanism.why_not(statistic.space, guarantee, statistic.ball)
+    if reason is not None:
+        return PlanRow(mechanism, why_not=reason)
+    stages = mechanism.stages(guarantee)
+    rng = np.random.default_rng(PUBLIC_SEED)
+    figures = []
+    for values in (at_center(statistic), at_edge(statistic, rng)):
+        distances = simulate(stages, statistic, n, values, rng)
+        figures += [float(distances.mean()), float(distances.std() / np.sqrt(len(distances)))]
+    cal, _ = calibrated(stages[-1].mechanism, statistic, n, stages[-1].guarantee)
+    reach = 0.0 if statistic.ball is None else statistic.ball.reach
+    bound = cal.distance_bound(reach * len(stages))  # a private footpoint lies in the ball too
+    return PlanRow(mechanism, cal.scale, *figures, bound=bound)
+
+
+def _ranked(rows: list[PlanRow]) -> tuple[PlanRow, ...]:
+    """By distance at the centre; within two standard errors the fixed order stands."""
+    able = [row for row in rows if row.why_not is None]
+    ranked: list[PlanRow] = []
+    for row in able:
+        place = len(ranked)
+        while place and _clearly_nearer(row, ranked[place - 1]):
+            place -= 1
+        ranked.insert(place, row)
+    return (*ranked, *(row for row in rows if row.why_not is not None))
+
+
+def _clearly_nearer(row: PlanRow, other: PlanRow) -> bool:
+    assert row.center is not None
+    assert other.center is not None
+    error = 2 * np.hypot(row.center_error or 0.0, other.center_error or 0.0)
+    return bool(row.center < other.center - error)

@@ -1,0 +1,95 @@
+"""Running a mechanism's stages, each calibrated to its share: for real, or in simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from geodp.ledger.receipt import Sensitivity
+from geodp.mechanisms.base import Calibration, Mechanism, Stage
+from geodp.privacy.guarantees import Guarantee
+from geodp.spaces.base import Array
+from geodp.statistics.protocol import Statistic
+from geodp.verbs.calibrate import calibrate
+
+PUBLIC_SEED = 20220513  # simulated figures are the same for everyone
+REPEATS = 1000
+_NESTED = 200  # repeats where every draw needs a calibration of its own
+
+
+def sensitivity_of(statistic: Statistic, n: int, mechanism: Mechanism | None = None) -> Sensitivity:
+    """The parts of the computed value's sensitivity: a public function of the statistic and n.
+
+    The error bound covers the statistic's own and the rounding of the value's logarithm at the
+    mechanism's footpoint.
+    """
+    ball, error = statistic.ball, statistic.error_bound
+    if ball is not None:
+        offset = 0.0 if mechanism is None else mechanism.offset(ball)
+        rounding = ball.space.log_error(ball.center, max(ball.reach, offset))
+        error = float(np.nextafter(error + rounding, np.inf))
+    return Sensitivity(statistic.sensitivity(n), error)
+
+
+def calibrated(
+    mechanism: Mechanism, statistic: Statistic, n: int, guarantee: Guarantee
+) -> tuple[Calibration, Sensitivity]:
+    """The mechanism with the scale that the computed value's sensitivity needs."""
+    parts = sensitivity_of(statistic, n, mechanism)
+    cal = calibrate(mechanism, statistic.space, parts.total, guarantee, ball=statistic.ball)
+    return cal, parts
+
+
+def run(
+    stages: tuple[Stage, ...],
+    statistic: Statistic,
+    n: int,
+    draw: Callable[[Calibration], Array],
+) -> tuple[Array, list[Calibration], Sensitivity]:
+    """Calibrate and draw stage after stage; a later one is built on the point drawn before it."""
+    first, *later = stages
+    cal, parts = calibrated(first.mechanism, statistic, n, first.guarantee)
+    calibrations = [cal]
+    point = draw(cal)
+    for stage in later:
+        footpoint = point if statistic.ball is None else statistic.ball.project(point)
+        cal, parts = calibrated(stage.mechanism.at(footpoint), statistic, n, stage.guarantee)
+        calibrations.append(cal)
+        point = draw(cal)
+    return point, calibrations, parts
+
+
+def simulate(
+    stages: tuple[Stage, ...],
+    statistic: Statistic,
+    n: int,
+    values: Array,
+    rng: np.random.Generator,
+) -> Array:
+    """Distances of simulated releases from ``values`` of shape ``(repeats, *point_shape)``."""
+    if len(stages) == 1:
+        cal, _ = calibrated(stages[0].mechanism, statistic, n, stages[0].guarantee)
+        return cal.distances(values, rng)
+
+    def distance(value: Array) -> float:
+        point, _, _ = run(stages, statistic, n, lambda cal: cal.sample(value, rng=rng))
+        return float(statistic.space.dist(value, point))
+
+    return np.array([distance(value) for value in values[:_NESTED]])
+
+
+def at_center(statistic: Statistic) -> Array:
+    """The ball's centre (or the space's origin), once for each repeat."""
+    point = statistic.space.origin if statistic.ball is None else statistic.ball.center
+    return np.broadcast_to(point, (REPEATS, *point.shape))
+
+
+def at_edge(statistic: Statistic, rng: np.random.Generator) -> Array:
+    """Random points at the ball's radius; the origin again where there is no ball."""
+    if statistic.ball is None:
+        return at_center(statistic)
+    space, ball = statistic.space, statistic.ball
+    z = rng.standard_normal((REPEATS, space.dim))
+    z *= ball.radius / np.linalg.norm(z, axis=1, keepdims=True)
+    return space.exp_coords(ball.center, z)

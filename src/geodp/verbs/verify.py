@@ -1,0 +1,180 @@
+"""verify: a receipt checked by someone else, without the records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from geodp.errors import GeodpError, InputError
+from geodp.ledger.receipt import NEIGHBOURS, Release
+from geodp.mechanisms.base import Calibration, Mechanism
+from geodp.mechanisms.wrapped import Wrapped
+from geodp.privacy.guarantees import Guarantee
+from geodp.statistics.domain import Ball
+from geodp.statistics.frechet_mean import FrechetMean
+from geodp.verbs.stages import sensitivity_of
+
+
+@final
+@dataclass(frozen=True)
+class Check:
+    """One thing verified: its name, whether it holds, and the reason in a sentence."""
+
+    name: str
+    passed: bool
+    detail: str
+
+    def __repr__(self) -> str:
+        return f"{'pass' if self.passed else 'FAIL'}  {self.name}: {self.detail}"
+
+
+def verify(release: Release) -> list[Check]:
+    """Recompute everything on a receipt that follows from public facts.
+
+    The sensitivity from domain, n and statistic; each stage's scale from the sensitivity and its
+    share of the guarantee; the shares' sum; that the value is a point of the space; that the noise
+    was private. A receipt proves what was promised, not that the program that wrote it was geodp.
+
+    Examples
+    --------
+    >>> import numpy as np, geodp as gd
+    >>> mean = gd.FrechetMean(gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0))
+    >>> out = gd.release(np.zeros((10, 2)), mean, gd.GaussianDP(1))
+    >>> all(check.passed for check in gd.verify(out))
+    True
+    """
+    if not isinstance(release, Release):
+        raise InputError("verify takes a Release; read a receipt with gd.Release.load(path).")
+    checks: list[tuple[str, Callable[[Release], str]]] = [
+        ("noise", _noise),
+        ("value", _value),
+        ("neighbours", _neighbours),
+        ("sensitivity", _sensitivity),
+        ("scale", _scale),
+        ("guarantee", _guarantee),
+    ]
+    return [_run(name, check, release) for name, check in checks]
+
+
+class _Failed(Exception):
+    """A check that does not hold; its message is the detail."""
+
+
+def _run(name: str, check: Callable[[Release], str], release: Release) -> Check:
+    try:
+        return Check(name, True, check(release))
+    except (_Failed, GeodpError) as error:
+        return Check(name, False, str(error))
+    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError):
+        return Check(name, False, "The receipt has a field of the wrong kind.")
+
+
+def _noise(release: Release) -> str:
+    if not release.private:
+        raise _Failed("The noise came from a seeded generator: this release is NOT PRIVATE.")
+    return "Drawn from ChaCha20 under a key of the operating system, by the receipt's word."
+
+
+def _value(release: Release) -> str:
+    space = release.space
+    if release.value.shape != space.point_shape or not space.contains(release.value):
+        raise _Failed(f"The value is no point of {space.spec}.")
+    return f"A point of {space.spec}."
+
+
+def _neighbours(release: Release) -> str:
+    if release.neighbours != NEIGHBOURS:
+        raise _Failed(f"Another neighbour relation than '{NEIGHBOURS}'.")
+    return f"{release.neighbours}; one record is one {release.unit}."
+
+
+def _ball(release: Release) -> Ball | None:
+    if release.domain is None:
+        return None
+    return Ball(release.space, release.domain.center, release.domain.radius)
+
+
+def _statistic(release: Release) -> FrechetMean | None:
+    """The statistic named on the receipt, if it is one of geodp's own."""
+    ball = _ball(release)
+    if ball is None or release.n is None:
+        return None
+    known = {mean.name: mean for mean in _means(ball)}
+    return known.get(release.statistic)
+
+
+def _means(ball: Ball) -> list[FrechetMean]:
+    means = []
+    for bound in ("sharp", "published"):
+        try:
+            means.append(FrechetMean(ball, bound))
+        except InputError:  # this bound does not exist for the ball
+            continue
+    return means
+
+
+def _sensitivity(release: Release) -> str:
+    parts = release.sensitivity
+    if not (math.isfinite(parts.total) and parts.statistic > 0 and parts.error_bound >= 0):
+        raise _Failed("The sensitivity must be finite and positive.")
+    statistic = _statistic(release)
+    if statistic is None:
+        return "Taken on the word of the statistic's author."
+    assert release.n is not None
+    stage = release.stages[-1]
+    needed = sensitivity_of(statistic, release.n, _strategy(stage))
+    if not (parts.statistic >= needed.statistic and parts.error_bound >= needed.error_bound):
+        raise _Failed(
+            f"The receipt states {parts.total:.9g}; domain, n and statistic need {needed.total:.9g}."
+        )
+    return f"{parts.total:.6g} follows from domain, n and statistic."
+
+
+def _strategy(stage: Mapping[str, Any]) -> Mechanism:
+    from geodp.mechanisms import parse_mechanism
+
+    named = parse_mechanism(str(stage["name"]))
+    assert isinstance(named, Wrapped)
+    return Wrapped(named.noise, np.array(stage["footpoint"], dtype=np.float64))
+
+
+def _recalibrated(release: Release, stage: Mapping[str, Any]) -> Calibration:
+    guarantee = Guarantee.from_json(stage["guarantee"])
+    strategy = _strategy(stage)
+    return strategy.calibrate(release.space, release.sensitivity.total, guarantee, _ball(release))
+
+
+def _scale(release: Release) -> str:
+    for stage in release.stages:
+        needed = _recalibrated(release, stage).scale
+        if not float(stage["scale"]) >= needed * (1 - 1e-12):
+            raise _Failed(
+                f"The receipt states the scale {float(stage['scale']):.9g}; sensitivity and "
+                f"guarantee need {needed:.9g}."
+            )
+    return "Each stage's scale is at least what its sensitivity and guarantee need."
+
+
+def _guarantee(release: Release) -> str:
+    shares = [Guarantee.from_json(stage["guarantee"]) for stage in release.stages]
+    if any(share.notion != release.guarantee.notion for share in shares):
+        raise _Failed("A stage is stated in another notion than the release.")
+    spent = [_additive(share) for share in shares]
+    whole = _additive(release.guarantee)
+    fixed = {name for name in whole if name == "alpha"}
+    if any(share[name] != whole[name] for share in spent for name in fixed):
+        raise _Failed("A stage is stated at another Rényi order than the release.")
+    if any(sum(share[name] for share in spent) > whole[name] for name in set(whole) - fixed):
+        raise _Failed("The stages together cost more than the release states.")
+    return f"{len(shares)} stage(s) that together cost at most the stated guarantee."
+
+
+def _additive(guarantee: Guarantee) -> dict[str, Fraction]:
+    """The numbers that add up under composition (mu squared for Gaussian DP)."""
+    numbers = {name: x for name, x in vars(guarantee).items() if isinstance(x, Fraction)}
+    return {name: x**2 if name == "mu" else x for name, x in numbers.items()}
