@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodp.spaces import balls_spd, running_error
+from geodp.spaces import balls_spd, cholesky_error
 from geodp.spaces.batch import (
     EPS,
     Array,
@@ -26,6 +26,7 @@ from geodp.spaces.batch import (
     unvech,
     vech,
 )
+from geodp.spaces.limits import cholesky_ball, spectral_ball
 
 if TYPE_CHECKING:
     from flint import arb
@@ -57,6 +58,10 @@ class Chart(ABC):
     @abstractmethod
     def whitened(self, p: Array, v: Array) -> Array:
         """Size of v relative to p, in the affine-invariant norm; shape ``(...)``."""
+
+    @abstractmethod
+    def eigenvalue_ball(self, size: int, low: float, high: float) -> tuple[Array, float]:
+        """Centre and radius of a ball that holds all matrices with eigenvalues in the limits."""
 
     @abstractmethod
     def chart_error(self, center: Array, radius: float) -> float:
@@ -110,6 +115,9 @@ class LogEuclidean(Chart):
 
     def whitened(self, p: Array, v: Array) -> Array:
         return _whitened(p, v)
+
+    def eigenvalue_ball(self, size: int, low: float, high: float) -> tuple[Array, float]:
+        return spectral_ball(size, low, high)
 
     def chart_error(self, center: Array, radius: float) -> float:
         """The eigensolver's backward error E, ‖E‖ <= c eps ‖y‖, moves log y by ‖E‖‖y⁻¹‖ at most.
@@ -166,9 +174,12 @@ class LogCholesky(Chart):
     def whitened(self, p: Array, v: Array) -> Array:
         return _whitened(p, v)
 
+    def eigenvalue_ball(self, size: int, low: float, high: float) -> tuple[Array, float]:
+        return cholesky_ball(size, low, high)
+
     def chart_error(self, center: Array, radius: float) -> float:
-        """A running error analysis of the factorisation over the whole ball; see there."""
-        return running_error.log_cholesky(cholesky(center)[0], radius)
+        """The backward error of the factorisation, followed into the factor; see there."""
+        return cholesky_error.chart_error(cholesky(center)[0], radius)
 
     def inverse_arb(self, z: Sequence[arb], size: int) -> list[arb]:
         return balls_spd.exp_log_cholesky(z, size)

@@ -29,6 +29,7 @@ from geodp.spaces.batch import (
     unvech,
     vech,
 )
+from geodp.spaces.limits import spectral_ball
 from geodp.spaces.positive import contains_spd, equilibrated_condition, project_spd
 
 if TYPE_CHECKING:
@@ -114,6 +115,10 @@ class AffineInvariant(Space):
 
     def project(self, x: ArrayLike) -> Array:
         return project_spd(array(x))
+
+    def eigenvalue_ball(self, low: float, high: float) -> tuple[Array, float]:
+        """Centre and radius of a ball that holds all matrices with eigenvalues in the limits."""
+        return spectral_ball(self._size, low, high)
 
     # --- coordinates ----------------------------------------------------------------------------
     def coords(self, p: ArrayLike, v: ArrayLike) -> Array:
@@ -209,8 +214,11 @@ class AffineInvariant(Space):
         2‖G‖ cond(W)^½. (3) The eigensolver has backward error c eps ‖W‖: c eps cond(W).
         Within ``radius`` of the centre cond(x) <= cond(centre) exp(√2 radius). Scaling rows and
         columns is an isometry that commutes with all but (3), to which only W matters.
+        For m = 1 the log of a quotient is taken: 8 eps (1 + radius).
         """
         m = self._size
+        if m == 1:
+            return 8.0 * EPS * (1.0 + float(radius))
         condition = equilibrated_condition(array(center))
         with quiet():
             growth = float(np.exp(2 * _ROOT2 * float(radius)))
