@@ -164,7 +164,18 @@ def test_bad_dimension(dim):
         SphericalLaw(dim, 1.0, 1.0, 1.0)
 
 
+def test_heavy_tails_have_infinite_float_moments():
+    law = SphericalGamma(1.0, 1e-3).law(2)
+    assert law.mean_radius() == law.mean_square() == np.inf
+
+
 def test_bad_law():
-    for args in [(-1.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.0), (1.0, 1.0, np.inf)]:
+    for args in [
+        (1.0, 1e-320, 1.0),
+        (-1.0, 1.0, 1.0),
+        (1.0, 0.0, 1.0),
+        (1.0, 1.0, 0.0),
+        (1.0, 1.0, np.inf),
+    ]:
         with pytest.raises(InputError, match="spherical law"):
             SphericalLaw(2, *args)

@@ -36,7 +36,7 @@ mantissas = st.one_of(
 exponents = st.one_of(st.integers(-1200, 1100), st.integers(-1140, -1060), st.integers(880, 1030))
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=700, deadline=None, derandomize=True)
 @given(mantissas, exponents)
 def test_round_dyadic(m, e):
     assert round_dyadic(m, e) == oracle(dyadic(m, e))
@@ -63,7 +63,7 @@ def test_edges(m, e, expected):
         assert unique_float(arb((-m, e))) == -expected
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=700, deadline=None, derandomize=True)
 @given(mantissas, exponents, st.integers(0, 2**29), st.integers(-140, 20), st.booleans())
 def test_balls_round_uniquely_or_not_at_all(m, e, r, re, negative):
     m = -m if negative else m

@@ -157,6 +157,26 @@ def test_threads_do_not_disturb_each_other():
         assert list(pool.map(job, range(90))) == [job(seed) for seed in range(90)]
 
 
+@pytest.mark.parametrize("which", range(6))
+@pytest.mark.parametrize("digit", [0, 1])
+def test_extreme_bits_are_refined(which, digit):
+    """A uniform whose first 192 bits are all equal: 0 or 1 is in its ball until it grows."""
+
+    class Extreme(Tape):
+        def bits(self, count):
+            answer = super().bits(count)
+            if len(self.log) - 2 != which:
+                return answer
+            self.log[-1] = (count, digit * (2**count - 1))
+            return self.log[-1][1]
+
+    for noise in (Gaussian(), SphericalGamma(-0.5, 3.0)):
+        law, args = noise.law(2), (Flat(2), np.zeros(2), np.full(2, 0.25))
+        got = round_release(*args, law, 1.0, Extreme(4))
+        assert np.all(np.isfinite(got))
+        assert got.tolist() == round_release(*args, law, 1.0, Extreme(4), start=1000).tolist()
+
+
 def test_uniform_reals_only_ever_gain_bits():
     tape = Tape(3)
     reals = Reals(tape)

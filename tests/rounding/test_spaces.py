@@ -5,12 +5,14 @@ import time
 import numpy as np
 import pytest
 from rounding_helpers import Tape
+from scipy import stats
 
 import geodp.spaces as spaces
 from geodp.noise import Gaussian, L2Laplace
 from geodp.random import GeneratorBits, SecureBits
 from geodp.rounding import round_release
 
+LEVEL = 1e-8  # about 100 tests: flake rate 1e-6, were the seeds not fixed
 SPECS = [
     "euclidean:3",
     "sphere:1",
@@ -37,6 +39,13 @@ def make(spec):
     return {
         "euclidean": spaces.Euclidean, "sphere": spaces.Sphere, "hyperbolic": spaces.Hyperbolic
     }[kind](int(size))  # fmt: skip
+
+
+def make_dim(spec):
+    """Dimension, without building the space."""
+    sizes = {"spd": lambda m: m * (m + 1) // 2}
+    parts = (part.split(":") for part in spec.split(" x "))
+    return sum(sizes.get(kind, int)(int(size)) for kind, size, *_ in parts)
 
 
 def away(space, rng):
@@ -66,16 +75,23 @@ def test_rounded_release_on_every_space(spec, noise):
             assert same.tolist() == y.tolist()
 
 
-@pytest.mark.parametrize("spec", ["sphere:2", "hyperbolic:2", "spd:2:affine-invariant"])
-def test_noise_has_the_right_size_on_the_space(spec):
-    # the mean of dist^2 to the footpoint is E R^2 = dim * scale^2; its relative deviation is
-    # sqrt(2 / (dim * n)) < 0.032, so 0.2 is 6 of them and 30 % in scale (0.49, 1.69) is far out
+@pytest.mark.parametrize("spec", [s for s in SPECS if make_dim(s) > 1])
+@pytest.mark.parametrize("noise", [Gaussian(), L2Laplace()], ids=repr)
+def test_noise_has_its_law_on_the_space(spec, noise):
+    """The distance to the footpoint is R, and log gives back a uniform direction."""
     space, bits = make(spec), GeneratorBits(np.random.default_rng(2))
-    law, zero = Gaussian().law(space.dim), np.zeros(space.dim)
-    p = away(space, np.random.default_rng(3))
-    y = np.array([round_release(space, p, zero, law, 0.3, bits) for _ in range(1000)])
-    ratio = np.mean(space.dist(p, y) ** 2) / (space.dim * 0.3**2)
-    assert abs(ratio - 1) < 0.2
+    dim, scale = space.dim, 0.1
+    power, rate = (2, 0.5) if noise == Gaussian() else (1, 1)
+    radius = stats.gengamma(dim / power, power, scale=scale * rate ** (-1 / power))
+    p, law, zero = away(space, np.random.default_rng(3)), noise.law(dim), np.zeros(dim)
+    y = np.array([round_release(space, p, zero, law, scale, bits) for _ in range(1000)])
+    r = space.dist(p, y)
+    assert stats.kstest(r, radius.cdf).pvalue > LEVEL
+    for off in (0.7, 1.3):
+        assert stats.kstest(r * off, radius.cdf).pvalue < LEVEL
+    for w in (space.log_coords(p, y) / r[:, None]).T:
+        half = (dim - 1) / 2
+        assert stats.kstest((1 + w) / 2, stats.beta(half, half).cdf).pvalue > LEVEL
 
 
 @pytest.mark.parametrize(("spec", "limit"), [("sphere:2", 1e-3), ("spd:5:affine-invariant", 5e-3)])

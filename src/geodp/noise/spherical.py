@@ -46,6 +46,8 @@ class SphericalLaw:
             raise InputError("The power of a spherical law must be a finite number above 0.")
         if not (math.isfinite(self.rate) and self.rate > 0):
             raise InputError("The rate of a spherical law must be a finite number above 0.")
+        if not (math.isfinite(self.order) and self.order > 0):
+            raise InputError("The power of a spherical law is too far from its shape for floats.")
 
     @property
     def order(self) -> float:
@@ -72,11 +74,11 @@ class SphericalLaw:
         return np.asarray(gammainc(self.order, self.rate * unit**self.power))
 
     def mean_radius(self, scale: float = 1.0) -> float:
-        """E R."""
+        """E R; ``inf`` beyond the largest float."""
         return scale * self._moment(1)
 
     def mean_square(self, scale: float = 1.0) -> float:
-        """E R**2 = E |X|**2."""
+        """E R**2 = E |X|**2; ``inf`` beyond the largest float."""
         return scale * scale * self._moment(2)
 
     def sample(
@@ -104,4 +106,5 @@ class SphericalLaw:
 
     def _moment(self, k: int) -> float:
         log_ratio = math.lgamma((self.shape + 1 + k) / self.power) - math.lgamma(self.order)
-        return math.exp(log_ratio - k / self.power * math.log(self.rate))
+        exponent = log_ratio - k / self.power * math.log(self.rate)
+        return math.exp(exponent) if exponent < 709 else math.inf

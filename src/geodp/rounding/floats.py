@@ -36,10 +36,10 @@ def _nearest(end: arb) -> float:
 def round_dyadic(mantissa: int, exponent: int) -> float:
     """``mantissa * 2**exponent >= 0`` as the nearest float64, ties to even, saturating."""
     top = mantissa.bit_length() + exponent  # mantissa * 2**exponent < 2**top
+    if mantissa == 0 or top < -1074:  # the latter is below half of the smallest subnormal
+        return 0.0
     if top > 1024:
         return _MAX
-    if top < -1074:  # below half of the smallest subnormal
-        return 0.0
     last = max(top - 53, -1074)  # exponent of the last place
     shift = last - exponent
     if shift <= 0:
