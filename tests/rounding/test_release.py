@@ -1,5 +1,7 @@
 """Rounded release: right, replayable, and the same bits whatever the value."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -145,16 +147,20 @@ def fail_inside():
 
 
 def test_threads_do_not_disturb_each_other():
-    from concurrent.futures import ThreadPoolExecutor
-
-    law = Gaussian().law(2)
+    law, before, interval = Gaussian().law(2), ctx.prec, sys.getswitchinterval()
 
     def job(seed):
         start = (20, 128, 700)[seed % 3]
         return round_release(Round(), POLE, [0.1, 0.2], law, 0.3, bits(seed), start).tolist()
 
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(job, range(90))) == [job(seed) for seed in range(90)]
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(job, range(300)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert ctx.prec == before
+    assert together == [job(seed) for seed in range(300)]
 
 
 @pytest.mark.parametrize("which", range(6))
