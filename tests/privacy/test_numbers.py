@@ -169,6 +169,8 @@ def test_decimals_are_read_back_exactly(number: Fraction) -> None:
         (Fraction(2, 3), "2/3"),
         (Fraction(1, 10**5), "0.00001"),
         (Fraction(3, 10**9), "3e-9"),
+        (Fraction(17 * 10**307), "1.7e+308"),
+        (Fraction(10**6), "1000000"),
     ],
 )
 def test_decimal_text(number: Fraction, text: str) -> None:

@@ -139,3 +139,23 @@ def test_registry_refusals() -> None:
         ratio_for("gaussian", 0, GaussianDP(1))
     with pytest.raises(InputError, match="ratio"):
         profile_for("gaussian", 3, Fraction(0))
+
+
+TINY, HUGE = "2.3e-308", "1.7e308"
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "l2-laplace"])
+@pytest.mark.parametrize(
+    "promise",
+    [PureDP(TINY), PureDP(HUGE), GaussianDP(TINY), GaussianDP(HUGE), ZCDP(TINY), ZCDP(HUGE)]
+    + [ApproxDP(e, d) for e in (TINY, 1, HUGE) for d in (TINY, 1e-9, "0.999999999999999999999")]
+    + [RenyiDP(a, e) for a in ("1.000000000000000000001", 2, HUGE) for e in (TINY, 1, HUGE)],
+    ids=repr,
+)
+def test_extreme_promises_get_a_ratio_or_a_sentence(noise: str, promise: Guarantee) -> None:
+    try:
+        ratio = ratio_for(noise, 2, promise)
+        profile_for(noise, 2, ratio).delta(1)
+    except GuaranteeError:
+        ratio = None
+    assert ratio is None or ratio > 0

@@ -46,7 +46,7 @@ class ApproxProfile(Profile):
     def rho_upper(self) -> Fraction:
         _refuse("zCDP")
 
-    def renyi_upper(self, order: Fraction) -> Fraction:  # noqa: ARG002
+    def renyi_upper(self, order: Fraction) -> Fraction:
         _refuse("Rényi bound")
 
     def pair(self) -> tuple[Fraction, Fraction]:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from geodp.errors import GuaranteeError
+
 if TYPE_CHECKING:
     from flint import arb
 
@@ -62,6 +64,8 @@ def rational_up(value: arb) -> Fraction:
         return Fraction(0)
     if mantissa.bit_length() + exponent < -1100:  # do not write out 2**-10**9
         return TINY if mantissa > 0 else Fraction(0)
+    if mantissa.bit_length() + exponent > 4000:
+        raise _too_extreme()
     if exponent >= 0:
         return Fraction(mantissa << exponent)
     return Fraction(mantissa, 1 << -exponent)
@@ -89,5 +93,11 @@ def lower(function: Callable[[], arb]) -> Fraction:
 
 def _finite(value: arb) -> arb:
     if not value.is_finite():
-        raise OverflowError("no working precision encloses this number")
+        raise _too_extreme()
     return value
+
+
+def _too_extreme() -> GuaranteeError:
+    return GuaranteeError(
+        "a number of this size is beyond certified computation; ask for a moderate budget."
+    )

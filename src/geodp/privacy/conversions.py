@@ -11,7 +11,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from geodp.errors import GuaranteeError
 from geodp.privacy.balls import ball, upper
+from geodp.privacy.numbers import float_up
 from geodp.privacy.search import least
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def conversion(order: Fraction, divergence: Fraction, epsilon: Fraction) -> Frac
 
     try:
         return min(Fraction(1), upper(bound))
-    except OverflowError:
+    except GuaranteeError:
         return Fraction(1)
 
 
@@ -49,7 +51,7 @@ def total_variation(divergence: Fraction) -> Fraction:
 
 def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
     """At least δ(ε), ε ≥ 0, of every ρ-zCDP pair: the best order's conversion, and KL ≤ ρ."""
-    size, loss = float(rho), float(epsilon)
+    size, loss = float_up(rho), float_up(epsilon)
     # the derivative in u = α − 1 increases, from −∞ to ∞
     step = least(lambda u: (2 * u + 1) * size - loss - math.log1p(1 / u) >= 0)
     order = 1 + Fraction(step if step is not None else 1.0)
@@ -58,7 +60,7 @@ def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 def best_order_below(order: Fraction, gap: Fraction) -> Fraction:
     """The order ≤ ``order`` of the least conversion when one ε̄ bounds them all; gap = ε̄ − ε."""
-    room = float(min(gap, Fraction(500)))
+    room = float(max(Fraction(0), min(gap, Fraction(500))))
     if room <= 1e-300:
         return order
     # d/dα = gap + log(1 − 1/α) vanishes at α = 1 + 1/(e^gap − 1)

@@ -43,7 +43,7 @@ class GaussianProfile(Profile):
 
         try:
             return upper(lambda: gaussian_delta(self.square, epsilon))
-        except OverflowError:
+        except GuaranteeError:
             return upper(first_term)
 
     def pure_upper(self) -> Fraction:

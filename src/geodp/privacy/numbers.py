@@ -181,5 +181,9 @@ def decimal(number: Fraction) -> str:
         return f"{number.numerator}/{number.denominator}"
     places = max(twos, fives)
     digits = number.numerator * 10**places // number.denominator
-    text = str(Decimal((int(digits < 0), tuple(map(int, str(abs(digits)))), -places)))
+    written = str(abs(digits))
+    if len(written) > 21:  # 1.7e+308, not three hundred zeros
+        short = written.rstrip("0")
+        written, places = short, places - len(written) + len(short)
+    text = str(Decimal((int(digits < 0), tuple(map(int, written)), -places)))
     return text.lower()

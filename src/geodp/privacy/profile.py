@@ -118,7 +118,7 @@ class Profile(ABC):
         return prices[notion]()
 
     @staticmethod
-    def from_delta(function: Callable[[float], float]) -> Profile:  # noqa: ARG004
+    def from_delta(function: Callable[[float], float]) -> Profile:
         """The profile of a user's own mechanism, from its δ(ε): not built yet."""
         raise NotYetError(
             "Profile.from_delta needs certified privacy-loss distributions, which are not part of "

@@ -62,7 +62,7 @@ def scale_for(sensitivity: float | Fraction, ratio: float | Fraction) -> float:
     1.0
     """
     for name, value in (("the sensitivity", sensitivity), ("the ratio", ratio)):
-        if not (math.isfinite(value) and value > 0):
+        if not 0 < value < math.inf:
             raise GuaranteeError(f"{name} must be a positive finite number.")
     wanted = Fraction(sensitivity) / Fraction(ratio)
     try:
@@ -83,7 +83,7 @@ def _found(passes: Callable[[Fraction], bool], start: float) -> Fraction:
     value = greatest(lambda x: passes(Fraction(x)), start)
     if value is None:
         raise GuaranteeError(
-            "no scale within the range of float64 keeps this promise; ask for a larger budget."
+            "no scale within the range of float64 keeps this promise; ask for a moderate budget."
         )
     return Fraction(value)
 
