@@ -1,0 +1,5 @@
+"""Public conformance suites for a new space or mechanism."""
+
+from geodp.testing.spaces import check_space, random_points
+
+__all__ = ["check_space", "random_points"]
