@@ -37,4 +37,5 @@ autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "undoc-members": True, "exclude-members": "_abc_impl"}
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Array", "BoolArray")}
 default_role = "code"

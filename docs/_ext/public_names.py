@@ -15,7 +15,12 @@ MARKER = "PUBLIC-NAMES"
 
 
 def _names() -> list[str]:
-    return [name for name in getattr(geodp, "__all__", []) if not name.startswith("_")]
+    """The public names that are built; a pending one says so in its docstring."""
+    return [
+        name
+        for name in getattr(geodp, "__all__", [])
+        if not (inspect.getdoc(getattr(geodp, name)) or "").startswith("Not built yet")
+    ]
 
 
 def _block(directive: str, name: str) -> list[str]:
@@ -40,7 +45,15 @@ def _listing() -> str:
         if not names:
             continue
         title = titles[directive]
-        lines += ["", f"## {title}", "", "```{eval-rst}", ".. autosummary::", "   :nosignatures:", ""]
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "```{eval-rst}",
+            ".. autosummary::",
+            "   :nosignatures:",
+            "",
+        ]
         lines += [f"   geodp.{name}" for name in names] + [""]
         for name in names:
             lines += _block(directive, name)
@@ -60,6 +73,26 @@ def _escape(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
             lines[i] = "".join(
                 p if p.startswith("``") else re.sub(r"(?<!\\)\|", r"\\|", p) for p in parts
             )
+
+
+def _describe(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Our sections say ``name : description``; napoleon wants the description on its own line."""
+    listed = False
+    out: list[str] = []
+    for line, following in zip(lines, [*lines, ""][1:], strict=True):
+        if re.fullmatch(r"-{3,}", following):
+            listed = line in ("Parameters", "Attributes", "Raises", "Returns")
+        entry = re.fullmatch(r"(\S.*?) : (.+)", line)
+        out += [entry[1], f"    {entry[2]}"] if listed and entry else [line]
+    lines[:] = out
+
+
+def _signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, text: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Type aliases by their name."""
+    plain = [s and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", s) for s in (text, returns)]
+    return plain[0], plain[1]
 
 
 def _resolve(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Node) -> Any:
@@ -83,6 +116,8 @@ def _resolve(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Node) ->
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", _insert)
+    app.connect("autodoc-process-docstring", _describe, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", _escape)
+    app.connect("autodoc-process-signature", _signature)
     app.connect("missing-reference", _resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
