@@ -1,0 +1,28 @@
+"""The command line: the library's verbs, JSON on stdout, prose on stderr."""
+
+from __future__ import annotations
+
+import click
+
+from geodp.cli.inspection import inspect
+from geodp.cli.planning import calibrate, plan
+from geodp.cli.program import EXIT_CODES, Program
+from geodp.cli.receipts import report, verify
+from geodp.cli.releasing import release
+
+__all__ = ["main"]
+
+
+@click.group(cls=Program, epilog=EXIT_CODES)
+@click.version_option(package_name="geodp")
+def main() -> None:
+    """Release differentially private statistics of data on curved spaces.
+
+    Each command prints one JSON document on stdout and prose on stderr (--json silences the prose).
+    A file named - is standard input. plan and calibrate read no data; inspect is for the curator's
+    eyes; release is the only command that spends privacy.
+    """
+
+
+for command in (inspect, plan, calibrate, release, verify, report):
+    main.add_command(command)

@@ -1,0 +1,110 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Command], Command]
+
+
+def _all(*options: Decorator[Any]) -> Decorator[Any]:
+    def decorate(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+space_option = click.option(
+    "--space",
+    required=True,
+    metavar="S",
+    help="Where records live: euclidean:3, spd:3, spd:3:log-euclidean, sphere:2, hyperbolic:5, or "
+    "a product such as sphere:2+euclidean:1.",
+)
+
+layout_options = _all(
+    click.option(
+        "--columns",
+        type=click.Choice(["full", "lower"]),
+        help="SPD matrices as rows of m*m numbers, or of the lower triangle (11, 21, 22, 31, ...).",
+    ),
+    click.option("--lonlat", is_flag=True, help="Directions as longitude, latitude in degrees."),
+    click.option("--poincare", is_flag=True, help="Hyperbolic points in Poincaré's unit ball."),
+)
+
+file_options = _all(
+    layout_options,
+    click.option("--key", metavar="NAME", help="Which array of a .npz file."),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether a CSV file has a header. Left out, the first line is one if every cell of it "
+        "is a word (no number and no sign for a missing value).",
+    ),
+)
+
+ball_options = _all(
+    click.option(
+        "--center",
+        metavar="P",
+        help="The ball's public centre: origin, a file with one point, or numbers such as 0,0,1.",
+    ),
+    click.option("--radius", type=float, metavar="R", help="The ball's public radius, a length."),
+    click.option(
+        "--eigenvalues",
+        type=float,
+        nargs=2,
+        metavar="LO HI",
+        help="Instead of centre and radius, on SPD: public limits of the eigenvalues.",
+    ),
+    click.option(
+        "--degrees",
+        type=float,
+        nargs=3,
+        metavar="LON LAT ANGLE",
+        help="Instead of centre and radius, on sphere:2: the cap of ANGLE degrees.",
+    ),
+    click.option(
+        "--physical-unit", metavar="TEXT", help="What one unit of the raw records is, for receipts."
+    ),
+)
+
+guarantee_options = _all(
+    click.option("--pure", multiple=True, metavar="EPS", help="Pure epsilon-DP."),
+    click.option(
+        "--approx", multiple=True, type=(str, str), metavar="EPS DELTA", help="(epsilon, delta)-DP."
+    ),
+    click.option("--gdp", multiple=True, metavar="MU", help="Gaussian DP."),
+    click.option(
+        "--renyi",
+        multiple=True,
+        type=(str, str),
+        metavar="ALPHA EPS",
+        help="Rényi DP of one order.",
+    ),
+    click.option("--zcdp", multiple=True, metavar="RHO", help="Zero-concentrated DP."),
+)
+
+footpoint_option = click.option(
+    "--footpoint",
+    metavar="P",
+    help="Where the noise is wrapped: the ball's centre (default), origin, a file or numbers, or "
+    "private[:SHARE] to spend a share of the guarantee (1/4) on finding it.",
+)
+
+bound_option = click.option(
+    "--bound",
+    type=click.Choice(["sharp", "published"]),
+    default="sharp",
+    help="Which proven sensitivity of the mean (positive curvature only).",
+)
+
+json_option = click.option(
+    "--json", "quiet", is_flag=True, help="Only the JSON document on stdout, no prose on stderr."
+)

@@ -1,0 +1,90 @@
+"""JSON on stdout, prose and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import click
+
+from geodp.errors import InputError
+
+
+@final
+@dataclass(frozen=True)
+class Output:
+    """Where a command speaks; ``quiet`` (``--json``) leaves stdout alone."""
+
+    quiet: bool
+
+    def prose(self, text: str) -> None:
+        """Words for a person."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    def document(self, facts: dict[str, Any]) -> None:
+        """The one JSON document of a command."""
+        click.echo(json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(x: Any) -> Any:
+    """JSON has no NaN and no infinity: they become null."""
+    if isinstance(x, dict):
+        return {key: _finite(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_finite(value) for value in x]
+    return None if isinstance(x, float) and x - x != 0 else x
+
+
+def check_writable(path: str | None) -> None:
+    """Refuse a place that cannot be written, before anything is spent."""
+    if path is None:
+        return
+    try:
+        place = Path(path)
+        if place.is_dir():
+            raise InputError(f"--out {path!r} is a directory; name a file.")
+        if not place.parent.is_dir():
+            raise InputError(f"--out {path!r} lies in a directory that does not exist.")
+        target = place if place.exists() else place.parent
+        if not os.access(target, os.W_OK):
+            raise InputError(f"--out {path!r} may not be written: permission denied.")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"--out {path!r} is no place for a file.") from error
+
+
+class Passes:
+    """Calling it counts a pass over the data; shown on stderr if that is a terminal."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._count = 0
+        self._status: Any = None
+        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+    def __call__(self) -> None:
+        self._count += 1
+        if self._status is not None:
+            self._status.update(f"pass {self._count} over the records")
+
+    @contextmanager
+    def running(self, what: str) -> Iterator[None]:
+        """Show a spinner while the block runs."""
+        if not self._shown:
+            yield
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(what) as status:
+            self._status = status
+            try:
+                yield
+            finally:
+                self._status = None

@@ -1,0 +1,48 @@
+"""geodp verify and geodp report: what can be done with a receipt alone."""
+
+from __future__ import annotations
+
+import click
+
+import geodp as gd
+from geodp.cli import options
+from geodp.cli.output import Output, check_writable
+from geodp.cli.program import CHECK_FAILED, EXIT_CODES
+from geodp.errors import InputError
+from geodp.io import read_receipt
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("receipt")
+@options.json_option
+@click.pass_context
+def verify(ctx: click.Context, receipt: str, quiet: bool) -> None:
+    """Recompute everything on RECEIPT (- for standard input) that follows from public facts."""
+    output = Output(quiet)
+    checks = gd.verify(read_receipt(receipt))
+    passed = all(check.passed for check in checks)
+    output.document({"passed": passed, "checks": [vars(check) for check in checks]})
+    output.prose("\n".join(map(repr, checks)))
+    if not passed:
+        ctx.exit(CHECK_FAILED)
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("receipts", nargs=-1, required=True, metavar="RECEIPT...")
+@click.option("--out", required=True, metavar="PAGE", help="The HTML page to write.")
+@options.json_option
+def report(receipts: tuple[str, ...], out: str, quiet: bool) -> None:
+    """Write one self-contained HTML page with the picture and the text of each RECEIPT."""
+    output = Output(quiet)
+    check_writable(out)
+    releases = [read_receipt(receipt) for receipt in receipts]
+    try:
+        from geodp.report import report as write_report
+
+        write_report(releases, out)
+    except ImportError as error:
+        raise InputError("Reports need matplotlib: pip install 'geodp[plot]'.") from error
+    except OSError as error:
+        raise InputError(f"The page could not be written to {out!r}.") from error
+    output.document({"report": out, "receipts": len(releases)})
+    output.prose(f"Wrote {out}.")

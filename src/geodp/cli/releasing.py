@@ -1,0 +1,135 @@
+"""geodp release: the one command that spends privacy."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import click
+
+import geodp as gd
+from geodp.cli import build, options
+from geodp.cli.output import Output, Passes, check_writable
+from geodp.cli.program import EXIT_CODES
+from geodp.errors import InputError, NotYetError
+from geodp.io import Layout, read_point
+from geodp.io.records import read_layout
+
+_SEEDED = (
+    "NOT PRIVATE: --seed makes the noise repeatable. This is a simulation; do not publish it as a "
+    "private release."
+)
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("file", required=False)
+@options.space_option
+@options.file_options
+@options.ball_options
+@options.guarantee_options
+@click.option(
+    "--mechanism",
+    type=click.Choice(build.MECHANISMS),
+    default="best",
+    help="Default: best, the one with the least expected distance.",
+)
+@options.footpoint_option
+@options.bound_option
+@click.option("--unit", metavar="TEXT", default="record", help="What one record is: person, scan.")
+@click.option("--value", metavar="FILE", help="Release this point, which you computed, instead.")
+@click.option("--sensitivity", type=float, metavar="D", help="The sensitivity you proved for it.")
+@click.option("--seed", type=click.IntRange(min=0), help="Simulate with this seed: NOT PRIVATE.")
+@click.option("--out", metavar="PATH", help="Save the receipt here too.")
+@click.option("--ledger", hidden=True)
+@click.option("--dataset", hidden=True)
+@options.json_option
+def release(file: str | None, quiet: bool, **given: Any) -> None:
+    """Release the Fréchet mean of the records in FILE (- for standard input).
+
+    FILE is .npy, .npz or CSV. Records outside the ball are moved to its edge, and what is no point
+    of the space to its centre, silently: look at the data with "geodp inspect" first. The receipt
+    is printed as JSON.
+    """
+    output, passes = Output(quiet), Passes(quiet)
+    _refuse_ledger(given)
+    if not given["unit"].strip():
+        raise InputError("--unit says in words what one record is.")
+    space, layout = build.space_and_layout(given)
+    promise = build.guarantee(given)
+    domain = build.ball(given, layout, required=given["value"] is None)
+    considered = build.mechanisms(given, layout, given["mechanism"])
+    build.check_one_serves(considered, space, promise, domain)
+    check_writable(given["out"])
+    if given["seed"] is not None:
+        click.echo(_SEEDED, err=True)
+    records, statistic = _subject(file, given, layout, domain, passes)
+    with warnings.catch_warnings(), passes.running("evaluating the mean"):
+        warnings.simplefilter("ignore")  # a warning could depend on a record
+        mechanism = _chosen(considered, statistic, records, promise)
+        receipt = gd.release(
+            records, statistic, promise, mechanism, unit=given["unit"], rng=_generator(given)
+        )
+    try:
+        _save(receipt, given["out"])
+    finally:  # what was spent is shown, come what may
+        output.document(receipt.to_json())
+        output.prose(repr(receipt))
+
+
+def _refuse_ledger(given: build.Given) -> None:
+    for name in ("ledger", "dataset"):
+        if given[name] is not None:
+            raise NotYetError(f"The budget ledger is not built yet: leave --{name} out.")
+
+
+def _subject(
+    file: str | None, given: build.Given, layout: Layout, domain: gd.Ball | None, passes: Passes
+) -> tuple[Any, gd.Statistic]:
+    """The records and the statistic, or None and the value that was computed elsewhere."""
+    if given["value"] is None:
+        if given["sensitivity"] is not None:
+            raise InputError("--sensitivity belongs to a --value of your own; leave it out.")
+        if file is None:
+            raise InputError("Name the FILE of records, or - for standard input.")
+        if domain is None:
+            raise InputError("The ball is missing.")
+        mean = gd.FrechetMean(domain, given["bound"], passes)
+        return domain.accept(
+            read_layout(file, layout, key=given["key"], header=given["header"])
+        ), mean
+    if file is not None:
+        raise InputError("Give records or a --value, not both.")
+    if given["sensitivity"] is None:
+        raise InputError("A --value needs the --sensitivity that you proved for it.")
+    if not 0 < given["sensitivity"] < float("inf"):
+        raise InputError("The sensitivity must be finite and positive.")
+    point = read_point(given["value"], layout, "The value")
+    return None, gd.GivenValue(layout.space, point, given["sensitivity"], domain)
+
+
+def _chosen(
+    considered: tuple[Any, ...], statistic: gd.Statistic, records: Any, promise: Any
+) -> Any:
+    if len(considered) == 1:
+        return considered[0]
+    n = 2 if records is None else len(records)  # a given value's sensitivity knows no n
+    return gd.plan(statistic, n, promise, considered).best
+
+
+def _generator(given: build.Given) -> Any:
+    if given["seed"] is None:
+        return None
+    import numpy as np
+
+    return np.random.default_rng(given["seed"])
+
+
+def _save(receipt: gd.Release, path: str | None) -> None:
+    if path is None:
+        return
+    try:
+        receipt.save(path)
+    except OSError as error:
+        raise InputError(
+            f"The receipt could not be written to {path!r}; it is on standard output."
+        ) from error

@@ -1,0 +1,29 @@
+"""Receipts from a file or standard input."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from geodp.errors import InputError
+from geodp.io.source import named, open_bytes
+from geodp.ledger.receipt import Release
+
+
+def read_receipt(path: str | os.PathLike[str]) -> Release:
+    """The release whose receipt is in a file, or on standard input for ``-``.
+
+    ``InputError`` where there is no file, no JSON, or no receipt of the known schema.
+    """
+    name = named(path)
+    with open_bytes(path) as stream:
+        try:
+            document = json.loads(stream.read().decode("utf-8"))
+        except OSError as error:
+            raise InputError(f"{name} cannot be read.") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name} is no JSON document.") from error
+    try:
+        return Release.from_json(document)
+    except (OverflowError, RecursionError) as error:
+        raise InputError("The receipt has a field of the wrong type.") from error

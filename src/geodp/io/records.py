@@ -1,0 +1,154 @@
+"""Records and single points from files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from geodp.errors import InputError
+from geodp.io.arrays import NPY, NPZ, load_npy, load_npz
+from geodp.io.layout import Layout, layout_for
+from geodp.io.source import STDIN, named, open_bytes
+from geodp.io.table import read_table
+from geodp.spaces.base import Array, Space
+
+
+def read_records(
+    path: str | os.PathLike[str],
+    space: Space,
+    *,
+    columns: str | None = None,
+    lonlat: bool = False,
+    poincare: bool = False,
+    key: str | None = None,
+    header: bool | None = None,
+) -> Any:
+    """Records of ``space`` from a .npy, .npz or CSV file, or ``-`` for standard input.
+
+    The format is recognised by the file's first bytes; what is neither .npy nor .npz is CSV
+    (``read_table`` says how lines are read). No value is looked at: a malformed record comes out as
+    an array row that is no point, which the public rule of ``Ball.clip`` takes care of.
+
+    Parameters
+    ----------
+    columns, lonlat, poincare : how a record is spelled, see ``layout_for``.
+    key : which array of a .npz file.
+    header : whether a CSV file starts with a header; None lets its first line decide.
+
+    Returns
+    -------
+    array ``(n, *space.point_shape)``, a read-only memory map for a .npy file that needs no
+    conversion.
+
+    Raises
+    ------
+    InputError : no such file, a damaged one, the wrong dtype, shape or number of columns.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, geodp as gd
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "directions.csv")
+    >>> _ = file.write_text("lon,lat\\n0,90\\n0,oops\\n")
+    >>> read_records(file, gd.Sphere(2), lonlat=True).round(3).tolist()
+    [[0.0, 0.0, 1.0], [nan, nan, nan]]
+    """
+    layout = layout_for(space, columns=columns, lonlat=lonlat, poincare=poincare)
+    return read_layout(path, layout, key=key, header=header)
+
+
+def read_layout(
+    path: str | os.PathLike[str],
+    layout: Layout,
+    *,
+    key: str | None = None,
+    header: bool | None = None,
+) -> Any:
+    """``read_records`` with the layout at hand."""
+    found, is_table = _load(path, layout, key, header)
+    if is_table:
+        return layout.points(found)
+    name = named(path)
+    _check_dtype(found, name)
+    shape = layout.space.point_shape if layout.is_plain else (layout.width,)
+    if found.ndim != len(shape) + 1 or found.shape[1:] != shape:
+        wanted = ", ".join(["n", *map(str, shape)])
+        raise InputError(
+            f"{name} holds an array of shape {found.shape}; ({wanted}) is needed: "
+            f"{layout.columns}, for {layout.space.spec}."
+        )
+    if len(found) == 0:
+        raise InputError(f"{name} holds no record.")
+    return found if layout.is_plain else layout.points(found)
+
+
+def read_point(text: str, layout: Layout, what: str) -> Array:
+    """One public point: ``origin``, numbers such as ``0,0,1``, or a file that holds one point.
+
+    Numbers and files are spelled as the layout says; ``what`` starts the error messages.
+
+    >>> import geodp as gd
+    >>> read_point("0,90", layout_for(gd.Sphere(2), lonlat=True), "The centre").round(3).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    space = layout.space
+    if text == "origin":
+        return space.origin
+    numbers = _numbers(text)
+    if numbers is None:
+        found, is_table = _load(text, layout, None, None)
+        _check_dtype(found, named(text))
+        if is_table and len(found) == 1:
+            found = found[0]
+        if layout.is_plain and found.shape == space.point_shape:
+            point: Array = np.array(found, dtype=np.float64)
+            return point
+        if found.shape != (layout.width,):
+            raise InputError(
+                f"{what} is read from {text!r}, whose array has shape {found.shape}; one point of "
+                f"{space.spec} is needed: {layout.columns}."
+            )
+        numbers = np.array(found, dtype=np.float64)
+    if len(numbers) != layout.width:
+        raise InputError(
+            f"{what} has {len(numbers)} numbers; {layout.width} are needed: {layout.columns}."
+        )
+    return layout.points(numbers[None])[0]
+
+
+def _load(
+    path: str | os.PathLike[str], layout: Layout, key: str | None, header: bool | None
+) -> tuple[Any, bool]:
+    """The array in a file, and whether it is a CSV table."""
+    name, ending = named(path), os.fspath(path).lower()[-4:]
+    with open_bytes(path) as stream:
+        try:
+            magic = stream.read(len(NPY))
+            stream.seek(0)
+            if not magic:
+                raise InputError(f"{name} is empty.")
+            if magic.startswith(NPZ):
+                return load_npz(stream, name, key), False
+            if key is not None:
+                raise InputError(f"A key names an array of a .npz file; {name} is none.")
+            if magic == NPY:
+                in_place = os.fspath(path) != STDIN and os.path.isfile(path)
+                return load_npy(os.fspath(path) if in_place else stream, name), False
+            if ending in (".npy", ".npz"):
+                raise InputError(f"{name} is damaged: it does not start as a {ending} file does.")
+            return read_table(stream, layout.width, layout.columns, header), True
+        except OSError as error:
+            raise InputError(f"{name} cannot be read.") from error
+
+
+def _numbers(text: str) -> Array | None:
+    try:
+        return np.array([float(word) for word in text.split(",")])
+    except ValueError:
+        return None
+
+
+def _check_dtype(found: Any, name: str) -> None:
+    if found.dtype.kind not in "iuf":
+        raise InputError(f"{name} holds {found.dtype} values; real numbers are needed.")

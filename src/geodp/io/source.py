@@ -1,0 +1,45 @@
+"""Opening what a user named: a path, a pipe, or ``-`` for standard input."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+from geodp.errors import InputError
+
+STDIN = "-"
+
+
+def named(path: str | os.PathLike[str]) -> str:
+    """The source's name in messages."""
+    return "Standard input" if os.fspath(path) == STDIN else f"The file {os.fspath(path)!r}"
+
+
+def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
+    """A seekable binary stream; ``InputError`` with a sentence where there is none."""
+    name = named(path)
+    try:
+        if os.fspath(path) == STDIN:
+            return io.BytesIO(_stdin().read())
+        stream = Path(path).open("rb")  # noqa: SIM115  (the caller closes it)
+        if stream.seekable():
+            return stream
+        with stream:
+            return io.BytesIO(stream.read())
+    except FileNotFoundError as error:
+        raise InputError(f"{name} does not exist.") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{name} is a directory.") from error
+    except PermissionError as error:
+        raise InputError(f"{name} may not be read: permission denied.") from error
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+        raise InputError(f"{name} cannot be opened.") from error
+
+
+def _stdin() -> IO[bytes]:
+    if sys.stdin is None:
+        raise InputError("Standard input is closed.")
+    return sys.stdin.buffer

@@ -1,0 +1,91 @@
+"""CSV: one line is one record, whatever it holds."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+
+from geodp.errors import InputError
+from geodp.spaces.base import Array
+
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
+
+
+def read_table(lines: Iterable[bytes], width: int, columns: str, header: bool | None) -> Array:
+    """Lines of ``width`` comma-separated numbers as an array ``(n, width)``.
+
+    A line is a record: quotes do not join lines, and a line with a cell that is no number, or with
+    another number of cells, becomes a record of NaN, silently. Empty lines at the end of the file
+    are not records.
+
+    With ``header=None`` the first line alone decides: it is a header if every cell of it is a word,
+    that is, neither a number nor a sign for a missing value (``NA``, ``NaN``, ``null``, ``?``, …).
+
+    Raises
+    ------
+    InputError : the header has another number of cells, no line has ``width`` cells, or there is
+        no record.
+    """
+    numbers, blank = array("d"), 0
+    missing = [math.nan] * width
+    fits = header_seen = False
+    for index, line in enumerate(lines):
+        cells = _cells(line)
+        if index == 0 and (header or (header is None and all(map(_is_word, cells)))):
+            if len(cells) != width:
+                raise InputError(_wrong_width("The header", len(cells), width, columns))
+            header_seen = True
+            continue
+        if cells == [""] and width > 1:
+            blank += 1
+            continue
+        for _ in range(blank):
+            numbers.extend(missing)
+        blank = 0
+        if len(cells) == width:
+            fits = True
+            numbers.extend(_row(cells, missing))
+        else:
+            numbers.extend(missing)
+    if not numbers:
+        raise InputError("The file holds no record.")
+    if not (fits or header_seen):
+        raise InputError(
+            f"No line of the file has {width} cells; the records need {width} comma-separated "
+            f"columns: {columns}."
+        )
+    return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+
+
+def _cells(line: bytes) -> list[str]:
+    text = line.decode("utf-8-sig", errors="replace").strip()
+    return [_unquoted(cell.strip()) for cell in text.split(",")]
+
+
+def _unquoted(cell: str) -> str:
+    quoted = len(cell) >= 2 and cell[0] == cell[-1] and cell[0] in "\"'"
+    return cell[1:-1].strip() if quoted else cell
+
+
+def _row(cells: list[str], missing: list[float]) -> list[float]:
+    try:
+        return missing if "_" in "".join(cells) else [float(cell) for cell in cells]
+    except ValueError:
+        return missing
+
+
+def _is_word(cell: str) -> bool:
+    if cell.lower() in _MISSING:
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False
+
+
+def _wrong_width(what: str, found: int, width: int, columns: str) -> str:
+    return f"{what} has {found} columns; {width} are needed: {columns}."
