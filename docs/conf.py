@@ -16,6 +16,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "mathml",
     "public_names",
+    "command_line",
 ]
 exclude_patterns = ["_build"]
 root_doc = "index"

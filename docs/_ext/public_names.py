@@ -62,7 +62,8 @@ def _listing() -> str:
 
 
 def _insert(app: Sphinx, docname: str, source: list[str]) -> None:
-    source[0] = source[0].replace(MARKER, _listing())
+    if MARKER in source[0]:
+        source[0] = source[0].replace(MARKER, _listing())
 
 
 def _escape(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

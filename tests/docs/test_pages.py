@@ -58,3 +58,18 @@ def test_laplace_is_nearer_up_to_dimension_13() -> None:
         if d < sigma * math.sqrt(2) * math.exp(math.lgamma((d + 1) / 2) - math.lgamma(d / 2))
     ]
     assert nearer == list(range(2, 14))
+
+
+def test_command_line_example_uses_real_options() -> None:
+    from geodp.cli import main
+
+    text = (DOCS / "command-line.md").read_text()
+    lines = re.findall(r"^geodp (\w+) (.*)$", text, flags=re.MULTILINE)
+    assert len(lines) == 4
+    for name, rest in lines:
+        known = {option for param in main.commands[name].params for option in param.opts}
+        assert set(re.findall(r"--[\w-]+", rest)) <= known
+        needed = {
+            p.opts[0] for p in main.commands[name].params if p.required and p.opts[0][0] == "-"
+        }
+        assert needed <= set(rest.split())
