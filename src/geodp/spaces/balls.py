@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flint import arb, arb_mat
+from flint import arb, arb_mat, ctx
 
 
 def exact(x: float) -> arb:
@@ -19,22 +19,13 @@ def dot(a: Sequence[arb], b: Sequence[arb]) -> arb:
     return total
 
 
-def _nonnegative(s: arb) -> arb:
-    """``s`` without the negative part that widening a sum of squares may have given it."""
-    if s.lower() >= 0:
-        return s
-    return arb(0).union(s.upper())
-
-
 def norm(a: Sequence[arb]) -> arb:
-    return _nonnegative(dot(a, a)).sqrt()
+    return dot(a, a).sqrt()
 
 
 def _series(s: arb, first: int) -> arb:
     """Σ_k s^k/(2k + first)! for |s| <= 1, the tail enclosed."""
     total, term, k = arb(0), arb(1), 0
-    from flint import ctx
-
     while k < 8 or k < ctx.prec:
         total += term
         k += 1
@@ -47,16 +38,16 @@ def _series(s: arb, first: int) -> arb:
 
 def cos_sinc(s: arb) -> tuple[arb, arb]:
     """cos(√s) and sin(√s)/√s for s >= 0, also when the ball s touches 0."""
-    s = _nonnegative(s)
     if s.abs_upper() < 1:
         return _series(-s, 0), _series(-s, 1)
-    root = s.sqrt()
-    return root.cos(), root.sin() / root if s.lower() > 0 else root.sinc()
+    if s.lower() > 0:
+        root = s.sqrt()
+        return root.cos(), root.sin() / root
+    return arb(0, 1), arb(0, 1)  # both lie in [-1, 1]
 
 
 def cosh_sinhc(s: arb) -> tuple[arb, arb]:
     """cosh(√s) and sinh(√s)/√s for s >= 0, also when the ball s touches 0."""
-    s = _nonnegative(s)
     if s.abs_upper() < 1:
         return _series(s, 0), _series(s, 1)
     if s.lower() > 0:

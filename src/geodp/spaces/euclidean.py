@@ -102,7 +102,7 @@ class Euclidean(Space):
         batch = self.coords(p, q).shape[:-1]
         return np.broadcast_to(np.eye(self._dim), (*batch, self._dim, self._dim)).copy()
 
-    def log_error(self, center: ArrayLike, radius: float) -> float:  # noqa: ARG002
+    def log_error(self, center: ArrayLike, radius: float) -> float:
         """One subtraction per entry: relative error eps/2 of a vector of length <= 2 radius."""
         return 1.01 * EPS * float(radius)
 

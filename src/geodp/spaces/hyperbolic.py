@@ -165,11 +165,13 @@ class Hyperbolic(Space):
             return rho, _unit(image)[1]
 
     def dist(self, p: ArrayLike, q: ArrayLike) -> Array:
-        return np.asarray(self._polar(p, q)[0] * self._radius)
+        with quiet():
+            return np.asarray(self._polar(p, q)[0] * self._radius)
 
     def log_coords(self, p: ArrayLike, q: ArrayLike) -> Array:
         rho, direction = self._polar(p, q)
-        return np.asarray(rho[..., None] * direction * self._radius)
+        with quiet():
+            return np.asarray(rho[..., None] * direction * self._radius)
 
     def log(self, p: ArrayLike, q: ArrayLike) -> Array:
         return self.vector(p, self.log_coords(p, q))

@@ -33,9 +33,7 @@ def cholesky_ball(size: int, low: float, high: float) -> tuple[Array, float]:
 
 
 def cap(longitude: float, latitude: float, degrees: float) -> tuple[Array, float]:
-    """Unit vector and angle in radians of a cap given in degrees; latitude counts from the equator."""
+    """Unit vector and angle in radians of a cap in degrees; latitude counts from the equator."""
     lon, lat = math.radians(longitude), math.radians(latitude)
-    center = np.array(
-        [math.cos(lat) * math.cos(lon), math.cos(lat) * math.sin(lon), math.sin(lat)]
-    )
+    center = np.array([math.cos(lat) * math.cos(lon), math.cos(lat) * math.sin(lon), math.sin(lat)])
     return center, math.radians(degrees)

@@ -73,6 +73,10 @@ class Pullback(Space):
     def is_two_point_homogeneous(self) -> bool:
         return True
 
+    def eigenvalue_ball(self, low: float, high: float) -> tuple[Array, float]:
+        """Centre and radius of a ball that holds all matrices with eigenvalues in the limits."""
+        return self._chart.eigenvalue_ball(self._size, low, high)
+
     def contains(self, x: ArrayLike) -> BoolArray:
         return contains_spd(array(x))
 

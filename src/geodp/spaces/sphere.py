@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geodp.errors import CutLocusError
+from geodp.errors import CutLocusError, SpaceError
 from geodp.spaces import checks, radial
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import EPS, array, broadcast, dot, length, quiet
+from geodp.spaces.limits import cap
 
 if TYPE_CHECKING:
     from flint import arb
@@ -96,6 +97,15 @@ class Sphere(Space):
             move = (off <= 1e-6) & (off > (4 + self._dim) * EPS)
             return np.where(move[..., None], x / size[..., None] * self._radius, x)
 
+    def degree_ball(self, longitude: float, latitude: float, degrees: float) -> tuple[Array, float]:
+        """Centre and radius of a cap on the sphere in three-space; all angles in degrees."""
+        if self._dim != 2:
+            raise SpaceError(
+                f"Longitude and latitude describe points of sphere:2, not {self.spec}."
+            )
+        center, angle = cap(longitude, latitude, degrees)
+        return center * self._radius, angle * self._radius
+
     def cut_locus(self, p: ArrayLike, q: ArrayLike) -> BoolArray:
         side, cos, _ = self._polar(p, q)
         with quiet():
@@ -108,13 +118,12 @@ class Sphere(Space):
             base, goal = length(p)[..., None], length(q)[..., None]
             unit = p / base
             cos = dot(unit, q / goal)
-            # Both are q up to a multiple of p; the smaller one has the smaller rounding error.
-            near = q - p
-            far = q + p
-            step = np.where(cos[..., None] < 0, far, near)
+            # All are q up to a multiple of p; the smallest one has the smallest rounding error.
+            like = np.abs(goal / base - 1.0) < 1e-3
+            step = np.where(like, np.where(cos[..., None] < 0, q + p, q - p), q)
             side = step - dot(step, unit)[..., None] * unit
             side = side - dot(side, unit)[..., None] * unit
-            lost = (cos < 0) & (length(side) <= 4 * EPS * length(far))
+            lost = (cos < 0) & (length(side) <= 4 * EPS * length(step))
             return side / goal, cos, lost
 
     def exp(self, p: ArrayLike, v: ArrayLike) -> Array:
@@ -180,7 +189,7 @@ class Sphere(Space):
         z = self.log_coords(p, q)
         return radial.radial_hessian(z, radial.t_cot(length(z) / self._radius))
 
-    def log_error(self, center: ArrayLike, radius: float) -> float:  # noqa: ARG002
+    def log_error(self, center: ArrayLike, radius: float) -> float:
         """Entry-wise rounding only: a few ulps of a vector no longer than half a great circle.
 
         The difference or sum of p and q, the two projections and the reflection each cost at most
