@@ -28,7 +28,7 @@ from geodp.pending import (
     infer,
 )
 from geodp.privacy.compose import compose
-from geodp.privacy.guarantees import ApproxDP, GaussianDP, PureDP, RenyiDP, ZCDP
+from geodp.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from geodp.privacy.profile import Profile
 from geodp.spaces import SPD, Euclidean, Hyperbolic, Product, Space, Sphere, parse_space
 from geodp.statistics import Ball, Certified, FrechetMean, GivenValue, Statistic

@@ -60,7 +60,11 @@ def test_products_take_the_greatest_curvature() -> None:
 
 @pytest.mark.parametrize(
     ("space", "limit"),
-    [(gd.Sphere(2), math.pi / 2), (gd.Sphere(2, curvature=4.0), math.pi / 4), (gd.Sphere(1), 1.5708)],
+    [
+        (gd.Sphere(2), math.pi / 2),
+        (gd.Sphere(2, curvature=4.0), math.pi / 4),
+        (gd.Sphere(1), math.pi / 2),
+    ],
 )
 def test_radius_condition(space: gd.Space, limit: float) -> None:
     mean_sensitivity(space, limit * 0.999, 5)

@@ -89,9 +89,7 @@ class Release:
             "No ledger was given: nothing remembers this spend, and releases about the same people "
             "add up."
         )
-        seeded = (
-            "NOT PRIVATE: the noise came from a seeded generator and can be replayed."
-        )
+        seeded = "NOT PRIVATE: the noise came from a seeded generator and can be replayed."
         return (budget,) if self.private else (seeded, budget)
 
     def to_json(self) -> dict[str, Any]:
@@ -193,5 +191,3 @@ def _text(x: object) -> str:
     if not isinstance(x, str):
         raise TypeError
     return x
-
-

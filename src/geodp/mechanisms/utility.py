@@ -1,4 +1,4 @@
-"""How far a wrapped release lands from the value: simulated, and a proven bound. Public facts only."""
+"""How far a wrapped release lands from the value: simulated, and a proven bound."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """What is released, and the domain it is defined on. Knows no manifold."""
 
-from geodp.statistics.domain import Ball, ClippedRecords
+from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
 from geodp.statistics.given_value import GivenValue
 from geodp.statistics.protocol import Certified, Statistic
+from geodp.statistics.records import ClippedRecords
 
 __all__ = ["Ball", "Certified", "ClippedRecords", "FrechetMean", "GivenValue", "Statistic"]

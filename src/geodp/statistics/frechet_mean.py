@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from geodp.errors import ConditionError
 from geodp.spaces.base import Array, Space
-from geodp.statistics.domain import Ball, ClippedRecords
+from geodp.statistics.domain import Ball
 from geodp.statistics.protocol import Certified
+from geodp.statistics.records import ClippedRecords
 from geodp.statistics.sensitivity import (
     certificate_slope,
     check_radius,

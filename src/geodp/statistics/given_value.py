@@ -8,10 +8,12 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geodp.arguments import positive_real
 from geodp.errors import SpaceError
 from geodp.spaces.base import Array, Space
-from geodp.statistics.domain import Ball, ClippedRecords, positive_real
+from geodp.statistics.domain import Ball
 from geodp.statistics.protocol import Certified
+from geodp.statistics.records import ClippedRecords
 
 
 @final

@@ -8,7 +8,8 @@ from typing import Protocol, runtime_checkable
 from numpy.typing import ArrayLike
 
 from geodp.spaces.base import Array, Space
-from geodp.statistics.domain import Ball, ClippedRecords
+from geodp.statistics.domain import Ball
+from geodp.statistics.records import ClippedRecords
 
 
 @dataclass(frozen=True)

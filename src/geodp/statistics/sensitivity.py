@@ -75,7 +75,7 @@ def hessian_floor(space: Space, radius: float) -> float:
 
 
 def certificate_slope(space: Space, radius: float, gradient: float) -> float:
-    """``lambda`` with ``dist(x, mean) <= gradient / lambda`` for x in the ball, if it is positive."""
+    """``lambda`` with ``dist(x, mean) <= gradient / lambda`` for x in the ball, if positive."""
     kappa = space.curvature[1]
     if kappa <= 0:
         return 1.0

@@ -66,8 +66,8 @@ def _fast(problem: Problem) -> tuple[Array, Array, float]:
     space = problem.space
     x = _subsample_mean(problem)
     best, least = problem.center, np.inf
-    hessian = step = previous = None
     norm = np.inf
+    last: tuple[Array, Array, Array] | None = None  # Hessian, step and gradient of the last pass
     for _ in range(_FAST_PASSES):
         g = problem.gradient(x)
         before, norm = norm, float(np.linalg.norm(g))
@@ -75,11 +75,12 @@ def _fast(problem: Problem) -> tuple[Array, Array, float]:
             best, least = x, norm
         if norm <= problem.target:
             break
-        if hessian is None or step is None or norm > before / 2:
+        if last is None or norm > before / 2:
             hessian = _mean_hessian(space, x, problem.subsample)
         else:
-            hessian = _secant(hessian, step, previous - g)
-        step, previous = _newton_step(hessian, g), g
+            hessian = _secant(last[0], last[1], last[2] - g)
+        step = _newton_step(hessian, g)
+        last = hessian, step, g
         x = problem.pull_in(space.exp_coords(x, step))
     return x, best, norm
 

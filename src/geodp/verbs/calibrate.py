@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from geodp.arguments import positive_real
 from geodp.errors import InputError
 from geodp.mechanisms.base import Calibration, Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
-from geodp.statistics.domain import Ball, positive_real
+from geodp.statistics.domain import Ball
 from geodp.statistics.protocol import Statistic
 
 

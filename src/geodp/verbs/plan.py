@@ -12,6 +12,7 @@ from geodp.errors import InputError, NotYetError
 from geodp.mechanisms import candidates
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.spaces.base import Array
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.stages import (
@@ -153,14 +154,17 @@ def _row(statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanis
         return PlanRow(mechanism, why_not=reason)
     stages = mechanism.stages(guarantee)
     rng = np.random.default_rng(PUBLIC_SEED)
-    figures = []
-    for values in (at_center(statistic), at_edge(statistic, rng)):
-        distances = simulate(stages, statistic, n, values, rng)
-        figures += [float(distances.mean()), float(distances.std() / np.sqrt(len(distances)))]
+    center, center_error = _mean(simulate(stages, statistic, n, at_center(statistic), rng))
+    edge, edge_error = _mean(simulate(stages, statistic, n, at_edge(statistic, rng), rng))
     cal, _ = calibrated(stages[-1].mechanism, statistic, n, stages[-1].guarantee)
     reach = 0.0 if statistic.ball is None else statistic.ball.reach
     bound = cal.distance_bound(reach * len(stages))  # a private footpoint lies in the ball too
-    return PlanRow(mechanism, cal.scale, *figures, bound=bound)
+    return PlanRow(mechanism, cal.scale, center, center_error, edge, edge_error, bound)
+
+
+def _mean(distances: Array) -> tuple[float, float]:
+    """Mean and its standard error."""
+    return float(distances.mean()), float(distances.std() / np.sqrt(len(distances)))
 
 
 def _ranked(rows: list[PlanRow]) -> tuple[PlanRow, ...]:

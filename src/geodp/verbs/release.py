@@ -18,9 +18,10 @@ from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.privacy.guarantees import Guarantee
 from geodp.random import bit_stream
 from geodp.spaces.base import Array
-from geodp.statistics.domain import Ball, ClippedRecords
+from geodp.statistics.domain import Ball
 from geodp.statistics.given_value import GivenValue
 from geodp.statistics.protocol import Certified, Statistic
+from geodp.statistics.records import ClippedRecords
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.plan import plan
 from geodp.verbs.stages import PUBLIC_SEED, at_center, run, simulate

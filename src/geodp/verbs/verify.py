@@ -130,7 +130,8 @@ def _sensitivity(release: Release) -> str:
     needed = sensitivity_of(statistic, release.n, _strategy(stage))
     if not (parts.statistic >= needed.statistic and parts.error_bound >= needed.error_bound):
         raise _Failed(
-            f"The receipt states {parts.total:.9g}; domain, n and statistic need {needed.total:.9g}."
+            f"The receipt states {parts.total:.9g}; domain, n and statistic need "
+            f"{needed.total:.9g}."
         )
     return f"{parts.total:.6g} follows from domain, n and statistic."
 

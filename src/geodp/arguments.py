@@ -1,0 +1,38 @@
+"""Arguments read at the edge: a number or an array, or one sentence that says what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geodp.errors import InputError
+from geodp.spaces.base import Array
+
+
+def positive_real(value: object, what: str) -> float:
+    """``value`` as a finite positive float, or an InputError that starts with ``what``."""
+    if value is None:
+        raise InputError(
+            f"{what} is missing. Choose it from public knowledge (physical limits, the design of "
+            "the study), never from the data; the page 'How to choose' shows ways."
+        )
+    if isinstance(value, (bool, str)):
+        raise InputError(f"{what} must be a number.")
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be a number.") from error
+    if not (np.isfinite(number) and number > np.finfo(np.float64).tiny):
+        raise InputError(f"{what} must be finite and positive.")
+    return number
+
+
+def real_array(x: object, what: str) -> Array:
+    if x is None:
+        raise InputError(f"{what} is missing. It is public and must be given.")
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise InputError(f"{what} is not a regular array of numbers.") from error
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{what} has dtype {array.dtype}; real numbers are needed.")
+    return np.array(array, dtype=np.float64)

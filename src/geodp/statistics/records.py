@@ -1,0 +1,104 @@
+"""Records as they come in, and after the public rule: read in chunks, never copied whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodp.errors import InputError
+from geodp.spaces.base import Array, BoolArray
+
+if TYPE_CHECKING:
+    from geodp.statistics.domain import Ball
+
+
+class ClippedRecords:
+    """Records after the public rule; only ``Ball.clip`` makes them, and only chunks come out.
+
+    Holds the raw array (or memory map) and the replaced records beside it, so that a clipped copy
+    of the whole input never exists. Nothing of it prints.
+    """
+
+    __slots__ = ("_moved", "_replaced", "_source", "ball")
+
+    def __init__(self, ball: Ball, source: Any, moved: BoolArray, replaced: tuple[Array, ...]):
+        self.ball = ball
+        self._source = source
+        self._moved = moved
+        self._replaced = replaced
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def chunks(self) -> Iterator[Array]:
+        """Clipped chunks ``(rows, *point_shape)``, in order, as fresh contiguous float64 arrays."""
+        raw = raw_chunks(self._source, self.ball.chunk_rows)
+        for (start, chunk), replaced in zip(raw, self._replaced, strict=True):
+            moved = self._moved[start : start + len(chunk)]
+            with np.errstate(all="ignore"):
+                chunk[moved] = replaced
+                chunk = self.ball.space.project(chunk)
+            yield chunk
+
+    def subsample(self, size: int) -> Array:
+        """About ``size`` clipped records at evenly spaced positions, which depend on n alone."""
+        step = max(1, len(self) // size)
+        rows, start = [], 0
+        for chunk in self.chunks():
+            rows.append(chunk[(-start) % step :: step].copy())  # a view would keep the chunk
+            start += len(chunk)
+        return np.concatenate(rows)
+
+    def __repr__(self) -> str:
+        return f"<clipped records in {self.ball!r}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("Clipped records are not pickled: they hold raw records.")
+
+
+def as_records(records: Any, shape: tuple[int, ...]) -> Any:
+    """An array ``(n, *shape)`` of real dtype, memory maps as they are; ragged rows become NaN."""
+    if records is None:
+        raise InputError("No records were given.")
+    if isinstance(records, np.ma.MaskedArray):
+        records = np.ma.filled(records.astype(np.float64), np.nan)
+    if not isinstance(records, np.ndarray):
+        try:
+            records = np.asarray(records)
+        except ValueError:  # rows of different shapes
+            records = _ragged(records, shape)
+    if records.dtype.kind not in "iuf":
+        raise InputError(
+            f"The records have dtype {records.dtype}; real numbers (float64, float32, integers) "
+            "are needed."
+        )
+    if records.shape[1:] != shape or records.ndim != len(shape) + 1:
+        expected = ", ".join(["n", *map(str, shape)])
+        raise InputError(
+            f"The records have {records.ndim} axes, the last ones {records.shape[1:]}; an array of "
+            f"shape ({expected}) is needed."
+        )
+    if len(records) < 2:
+        raise InputError("At least two records are needed.")
+    return records
+
+
+def _ragged(records: Any, shape: tuple[int, ...]) -> Array:
+    out = np.full((len(records), *shape), np.nan)
+    for row, record in zip(out, records, strict=True):
+        try:
+            array = np.asarray(record)
+        except ValueError:
+            continue
+        if array.shape == shape and array.dtype.kind in "iuf":
+            row[...] = array
+    return out
+
+
+def raw_chunks(source: Any, rows: int) -> Iterator[tuple[int, Array]]:
+    for start in range(0, len(source), rows):
+        with np.errstate(all="ignore"):
+            chunk = np.array(source[start : start + rows], dtype=np.float64, order="C")
+        yield start, chunk

@@ -1,0 +1,48 @@
+"""The public names are frozen: changing this list is a decision, not an accident."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import geodp as gd
+
+NAMES = """
+ApproxDP Ball Certified ConditionError CutLocusError Euclidean ExtrinsicMean FrechetMean
+FrechetVariance Gaussian GaussianDP GeodpError GivenValue GuaranteeError Hyperbolic InputError
+KNormGradient L2Laplace MismatchError NotYetError PlanarShapes Power PrivateFootpoint Product
+Profile PureDP Release RenyiDP RiemannianGaussian RiemannianLaplace SPD Space SpaceError Sphere
+SphericalGamma Statistic TangentMean Wrapped ZCDP calibrate compose infer parse_space plan release
+verify
+""".split()
+
+PENDING = """
+ExtrinsicMean FrechetVariance KNormGradient PlanarShapes Power RiemannianGaussian RiemannianLaplace
+TangentMean infer
+""".split()
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(gd.__all__) == sorted(NAMES)
+    assert all(hasattr(gd, name) for name in NAMES)
+
+
+@pytest.mark.parametrize("name", PENDING)
+def test_what_is_not_built_refuses_with_a_sentence(name: str) -> None:
+    with pytest.raises(gd.NotYetError, match=f"^{name} is not built yet: .*[.]$"):
+        getattr(gd, name)(3)
+
+
+def test_every_public_name_is_documented() -> None:
+    assert [name for name in NAMES if not (getattr(gd, name).__doc__ or "").strip()] == []
+
+
+def test_importing_stays_light() -> None:
+    """Heavy libraries are imported where they are used, not by ``import geodp``."""
+    code = "import sys, geodp; print(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in out.stdout.split()}
+    heavy = {"scipy", "flint", "randomgen", "matplotlib", "click", "rich", "sklearn"}
+    assert loaded & heavy == set()
