@@ -13,8 +13,8 @@ from geodp.cli.releasing import release
 __all__ = ["main"]
 
 
-@click.group(cls=Program, epilog=EXIT_CODES)
-@click.version_option(package_name="geodp")
+@click.group("geodp", cls=Program, epilog=EXIT_CODES)
+@click.version_option(package_name="geodp", prog_name="geodp")
 def main() -> None:
     """Release differentially private statistics of data on curved spaces.
 

@@ -19,7 +19,11 @@ from geodp.io import read_receipt
 def verify(ctx: click.Context, receipt: str, quiet: bool) -> None:
     """Recompute everything on RECEIPT (- for standard input) that follows from public facts."""
     output = Output(quiet)
-    checks = gd.verify(read_receipt(receipt))
+    release = read_receipt(receipt)
+    try:
+        checks = gd.verify(release)
+    except (AttributeError, AssertionError, LookupError) as error:  # parts of the wrong kind
+        raise InputError("The receipt has a field of the wrong kind.") from error
     passed = all(check.passed for check in checks)
     output.document({"passed": passed, "checks": [vars(check) for check in checks]})
     output.prose("\n".join(map(repr, checks)))

@@ -102,8 +102,7 @@ def read_point(text: str, layout: Layout, what: str) -> Array:
         if is_table and len(found) == 1:
             found = found[0]
         if layout.is_plain and found.shape == space.point_shape:
-            point: Array = np.array(found, dtype=np.float64)
-            return point
+            return np.array(found, dtype=np.float64)
         if found.shape != (layout.width,):
             raise InputError(
                 f"{what} is read from {text!r}, whose array has shape {found.shape}; one point of "
@@ -114,7 +113,8 @@ def read_point(text: str, layout: Layout, what: str) -> Array:
         raise InputError(
             f"{what} has {len(numbers)} numbers; {layout.width} are needed: {layout.columns}."
         )
-    return layout.points(numbers[None])[0]
+    point: Array = layout.points(numbers[None])[0]
+    return point
 
 
 def _load(

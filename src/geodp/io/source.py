@@ -35,6 +35,8 @@ def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
         raise InputError(f"{name} is a directory.") from error
     except PermissionError as error:
         raise InputError(f"{name} may not be read: permission denied.") from error
+    except InputError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         raise InputError(f"{name} cannot be opened.") from error
 
