@@ -82,7 +82,7 @@ def test_float_and_exact_draws_agree_in_law(space: gd.Space) -> None:
 
 @pytest.mark.parametrize("law", [gd.Gaussian(), gd.L2Laplace()], ids=lambda x: x.name)
 def test_density_integrates_to_one_on_the_hyperbolic_plane(law: gd.Gaussian) -> None:
-    """h(log q)/J(log q) against the Riemannian volume, in polar coordinates around another point."""
+    """h(log q)/J(log q) against the Riemannian volume, in polar coordinates elsewhere."""
     space = gd.Hyperbolic(2)
     noise, scale = law.law(2), 0.3
     center = space.exp_coords(space.origin, np.array([0.4, 0.2]))
@@ -124,8 +124,11 @@ def test_density_integrates_to_one_on_two_by_two_matrices(metric: str) -> None:
     h = 1e-5
     p = point(ss, bb, aa)
     columns = [
-        space.coords(p, (point(ss + i * h, bb + j * h, aa + k * h) - point(
-            ss - i * h, bb - j * h, aa - k * h)) / (2 * h))
+        space.coords(
+            p,
+            (point(ss + i * h, bb + j * h, aa + k * h) - point(ss - i * h, bb - j * h, aa - k * h))
+            / (2 * h),
+        )
         for i, j, k in ((1, 0, 0), (0, 1, 0), (0, 0, 1))
     ]
     volume = np.abs(np.linalg.det(np.stack(columns, -1)))
@@ -219,7 +222,9 @@ def test_log_contracts_on_hadamard_spaces_whatever_the_footpoint() -> None:
 def test_distance_bound_holds(space: gd.Space, offset: float) -> None:
     cal = gd.calibrate(gd.Wrapped(gd.Gaussian()), space, 0.5, gd.GaussianDP(1))
     value = space.exp_coords(space.origin, np.eye(space.dim)[0] * offset)
-    distances = cal.distances(np.broadcast_to(value, (4000, *value.shape)), np.random.default_rng(6))
+    distances = cal.distances(
+        np.broadcast_to(value, (4000, *value.shape)), np.random.default_rng(6)
+    )
     error = distances.std() / math.sqrt(4000)
     assert distances.mean() <= cal.distance_bound(offset) + 5 * error
     assert cal.distance_bound(0.0) <= cal.distance_bound(offset)

@@ -11,8 +11,10 @@ import geodp as gd
 from geodp.errors import ConditionError
 from geodp.statistics.sensitivity import (
     certificate_slope,
+    entry_gradient,
     hessian_floor,
     mean_sensitivity,
+    provable_error,
     safe_iterations,
 )
 
@@ -79,11 +81,22 @@ def test_certificate_reduces_to_the_floor_at_zero_gradient() -> None:
     assert certificate_slope(S2, 1e-9, 1e-12) == pytest.approx(1.0)
 
 
-def test_iteration_counts_follow_the_published_argument() -> None:
-    step, count = safe_iterations(gd.Hyperbolic(2), 1.0, 1e-9)
+def test_iteration_counts_follow_the_proof() -> None:
+    """docs/proofs/sensitivity, rounding: the contraction reaches the error within the count."""
+    step, count = safe_iterations(gd.Hyperbolic(2), 1.0, 1e-8)
     smooth = 3 / math.tanh(3)
     assert step == pytest.approx(1 / smooth)
-    assert (1 - step) ** (count / 2) * math.sqrt(smooth) <= 1e-9 * 1.001
-    step, count = safe_iterations(S2, 1.4, 1e-9)
+    assert (1 - step / 4) ** count <= 1e-8 < (1 - step / 4) ** (count - 1)
+    assert provable_error(gd.Hyperbolic(2), 1.0, 1e-15) == pytest.approx(8e-15 * smooth**1.5)
+    assert safe_iterations(gd.Sphere(1), 1.0, 1e-9)[0] == 1.0
+    step, count = safe_iterations(S2, 1.4, 1e-8)
     assert step == 1.0
-    assert 300 < count < 2000
+    assert 300 < count < 3000
+    slope = 1.4 / math.tan(1.4) / 2
+    assert provable_error(S2, 1.4, 1e-15) == pytest.approx(8e-15 / slope**2)
+    assert certificate_slope(S2, 1.4, entry_gradient(S2, 1.4)) == pytest.approx(slope)
+
+
+def test_curvature_of_both_signs_is_refused() -> None:
+    with pytest.raises(ConditionError, match="both signs"):
+        safe_iterations(gd.Product(gd.Sphere(2), gd.Hyperbolic(2)), 0.5, 1e-8)

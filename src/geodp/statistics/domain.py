@@ -30,7 +30,8 @@ class Ball:
     space : the space of the records.
     center : array of shape ``space.point_shape``.
     radius : geodesic distance, finite and positive, in the space's own length.
-    physical_unit : what one unit of the raw records is (``"1e-3 mm^2/s"``), as declared by you.
+    physical_unit, component_order, frame : what the raw numbers are (``"1e-3 mm^2/s"``, ``"xx xy
+        yy"``, ``"scanner"``), declared by you and copied to the receipt; never guessed.
 
     Raises
     ------
@@ -49,6 +50,8 @@ class Ball:
     center: Array
     radius: float
     physical_unit: str | None = None
+    component_order: str | None = None
+    frame: str | None = None
     reach: float = field(init=False)  # radius after rounding: true for every clipped record
 
     def __post_init__(self) -> None:
@@ -79,10 +82,10 @@ class Ball:
 
     @classmethod
     def from_eigenvalues(
-        cls, space: Space, low: float, high: float, *, physical_unit: str | None = None
+        cls, space: Space, low: float, high: float, **declared: str | None
     ) -> Ball:
         """The ball around a multiple of the identity that holds every SPD matrix with eigenvalues
-        in ``[low, high]``: physical limits turned into centre and radius.
+        in ``[low, high]``: physical limits turned into centre and radius. ``declared`` as for Ball.
 
         ``low`` and ``high`` are public limits in the unit of the records, ``0 < low < high``.
 
@@ -91,7 +94,7 @@ class Ball:
         >>> import geodp as gd
         >>> ball = gd.Ball.from_eigenvalues(gd.SPD(3), 0.1, 3.0)  # diffusivities in 1e-3 mm^2/s
         >>> round(ball.radius, 4)
-        2.9456
+        2.9455
         """
         make = getattr(space, "eigenvalue_ball", None)
         if make is None:
@@ -103,10 +106,17 @@ class Ball:
         if not low < high:
             raise InputError("The least eigenvalue must lie below the greatest.")
         center, radius = make(low, high)
-        return cls(space, center, radius, physical_unit)
+        return cls(space, center, radius, **declared)
 
     @classmethod
-    def from_degrees(cls, space: Space, longitude: float, latitude: float, degrees: float) -> Ball:
+    def from_degrees(
+        cls,
+        space: Space,
+        longitude: float,
+        latitude: float,
+        degrees: float,
+        **declared: str | None,
+    ) -> Ball:
         """The cap of ``degrees`` around a direction on ``Sphere(2)``, all angles in degrees.
 
         Examples
@@ -125,7 +135,7 @@ class Ball:
             if not np.isfinite(angle):
                 raise InputError(f"The centre's {what} must be a finite number of degrees.")
         center, radius = make(longitude, latitude, positive_real(degrees, "The cap's angle"))
-        return cls(space, center, radius, "degree")
+        return cls(space, center, radius, **declared)
 
     def clip(self, records: ArrayLike | ClippedRecords) -> ClippedRecords:
         """The records after the public rule, each treated by itself.

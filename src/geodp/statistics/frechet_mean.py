@@ -17,8 +17,10 @@ from geodp.statistics.records import ClippedRecords
 from geodp.statistics.sensitivity import (
     certificate_slope,
     check_radius,
+    entry_gradient,
     hessian_floor,
     mean_sensitivity,
+    provable_error,
 )
 from geodp.statistics.solver import Problem, frechet_mean
 
@@ -124,11 +126,20 @@ def _slope(factor: Space, ball: Ball) -> float:
     return floor / 2 if factor.curvature[1] > 0 else floor
 
 
+def _target(factor: Space, center: Array, ball: Ball) -> float:
+    """The error that a computed gradient has to certify: well above its own rounding."""
+    rounding = _rounding(factor, center, ball)
+    return max(_RELATIVE_ERROR * ball.radius, 8 * rounding / _slope(factor, ball))
+
+
 def _error_bound(factor: Space, center: Array, ball: Ball) -> float:
-    """The factor's part of tau_max: a billionth of the radius, or eight times the rounding."""
-    slope = _slope(factor, ball)
-    bound = max(_RELATIVE_ERROR * ball.radius, 8 * _rounding(factor, center, ball) / slope)
+    """The factor's part of tau_max: what the certificate, or else the counted steps, prove."""
+    rounding, slope = _rounding(factor, center, ball), _slope(factor, ball)
+    bound = max(_target(factor, center, ball), provable_error(factor, ball.reach, rounding))
     fits = certificate_slope(factor, ball.reach, bound * slope) >= slope
+    if factor.curvature[1] > 0:
+        entry = entry_gradient(factor, ball.reach)
+        fits &= bound * slope <= entry and 8 * rounding * ball.reach <= entry**2
     if not (fits and bound <= 1e-3 * ball.radius):
         raise ConditionError(
             f"On {factor.spec} a ball of radius {ball.radius:g} around this centre is too wide "
@@ -149,13 +160,14 @@ def _flat_mean(_: FrechetMean, part: _Factor) -> Array:
 
 def _curved_mean(statistic: FrechetMean, part: _Factor) -> Array:
     ball = part.records.ball
-    bound = _error_bound(part.space, part.center, ball)
+    slope, rounding = _slope(part.space, ball), _rounding(part.space, part.center, ball)
     whole = part.records.ball.space
     problem = Problem(
         space=part.space,
         center=part.center,
         radius=ball.reach,
-        target=bound * _slope(part.space, ball) - _rounding(part.space, part.center, ball),
+        target=_target(part.space, part.center, ball) * slope - rounding,
+        error=_error_bound(part.space, part.center, ball),
         chunks=part.chunks,
         subsample=whole.split(part.records.subsample(_SUBSAMPLE))[part.index],
         progress=statistic.progress,

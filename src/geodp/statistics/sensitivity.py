@@ -86,28 +86,49 @@ def certificate_slope(space: Space, radius: float, gradient: float) -> float:
     return floor - (min(z, z * z / (4 * gap)) if gap > 0 else z)
 
 
-def safe_iterations(space: Space, radius: float, target: float) -> tuple[float, int]:
-    """Step length and a number of gradient steps that provably reach ``|gradient| <= target``.
+def provable_error(space: Space, radius: float, rounding: float) -> float:
+    """The least error that the counted gradient steps reach when each is off by ``rounding``.
 
-    Nowhere positive curvature: steps ``1/L``, ``L = zeta(3 sqrt(k) r)``, ``zeta(t) = t coth t``,
-    from any point whose gradient is at most ``r``. Nowhere negative: unit steps from the centre.
+    ``8 L^(3/2) rounding`` where no curvature is positive, ``8 rounding / lambda^2`` else, with L
+    and lambda as in ``safe_iterations`` (docs/proofs/sensitivity, rounding).
     """
-    low, high = space.curvature
-    if high > 0:
-        if low < 0:
-            raise ConditionError(
-                f"{space.spec} has curvature of both signs and is no product; no solver is proven."
-            )
-        slope = hessian_floor(space, radius) / 2
-        scale = math.sqrt(high)
-        turn = math.tan(scale * radius)
-        entry = max(slope, math.sqrt(4 * slope * (1 - 2 * slope))) / (scale * turn)
-        first = (radius / entry) ** 2
-        second = math.log(entry**2 / (slope * target**2)) / -math.log1p(-slope)
-        return 1.0, math.ceil(first + max(second, 0.0)) + 1
-    if low == 0:
-        return 1.0, 1
-    reach = 3 * math.sqrt(-low) * radius
-    smooth = reach / math.tanh(reach)
-    steps = 2 * math.log(radius * math.sqrt(smooth) / target) / -math.log1p(-1 / smooth)
-    return 1 / smooth, math.ceil(max(steps, 0.0)) + 1
+    if space.curvature[1] > 0:
+        return 8 * rounding / (hessian_floor(space, radius) / 2) ** 2
+    smooth = _smoothness(space, radius)
+    return 8 * rounding * smooth * math.sqrt(smooth)
+
+
+def safe_iterations(space: Space, radius: float, error: float) -> tuple[float, int]:
+    """Step length and number of gradient steps after which the error is at most ``error``.
+
+    Holds for every data set and in spite of rounding, for ``error >= provable_error``. Nowhere
+    positive curvature >= -k: steps ``1/L``, ``L = zeta(3 sqrt(k) r)``, ``zeta(t) = t coth t``, from
+    any point whose gradient is at most ``r``. Nowhere negative: unit steps from the centre, with
+    ``lambda`` half the Hessian's floor.
+    """
+    if space.curvature[1] <= 0:
+        smooth = _smoothness(space, radius)
+        steps = math.log(max(radius / error, 1.0)) / -math.log1p(-1 / (4 * smooth))
+        return 1 / smooth, math.ceil(steps)
+    if space.curvature[0] < 0:
+        raise ConditionError(
+            f"{space.spec} has curvature of both signs and is no product; no solver is proven."
+        )
+    slope = hessian_floor(space, radius) / 2
+    entry = entry_gradient(space, radius)
+    first = 2 * (radius / entry) ** 2
+    second = math.log(entry / (math.sqrt(slope) * slope * error)) / -math.log1p(-slope / 4)
+    return 1.0, math.ceil(first + max(second, 0.0)) + 1
+
+
+def entry_gradient(space: Space, radius: float) -> float:
+    """The gradient norm below which the Hessian is at least half its floor (positive curvature)."""
+    floor = hessian_floor(space, radius)
+    scale = math.sqrt(space.curvature[1])
+    return max(floor / 2, math.sqrt(2 * floor * (1 - floor))) / (scale * math.tan(scale * radius))
+
+
+def _smoothness(space: Space, radius: float) -> float:
+    """A bound on the Hessian of half squared distances up to ``3 radius``."""
+    reach = 3 * math.sqrt(max(-space.curvature[0], 0.0)) * radius
+    return reach / math.tanh(reach) if reach > 0 else 1.0

@@ -1,8 +1,9 @@
-"""The Fréchet mean of chunks, solved to a public gradient norm that it cannot miss.
+"""The Fréchet mean of chunks, to a public error that it cannot miss.
 
 Fast phase: Newton steps whose Hessian comes from a public subsample and is mended by secant (SR1)
-updates, begun at the subsample's own mean; some five passes over the records. Safe phase: gradient
-steps with a proven count (docs/proofs/sensitivity), entered only if the fast one has not arrived.
+updates, begun at the subsample's own mean; some five passes over the records. Safe phase, entered
+only if the fast one has not certified its point: gradient steps with a proven count, after which
+the error is proven whatever the gradient says (docs/proofs/sensitivity), so nothing can fail.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geodp.errors import GeodpError
 from geodp.spaces.base import Array, Space
 from geodp.statistics.sensitivity import safe_iterations
 
@@ -27,14 +27,15 @@ Chunks = Callable[[], Iterable[Array]]
 class Problem:
     """One mean to find: records in a ball of ``radius`` around ``center`` on ``space``.
 
-    ``target`` is the norm that the computed gradient has to reach; ``progress`` is told of each
-    pass over the records.
+    A computed gradient of norm ``target`` certifies its point; ``error`` is what the safe phase
+    must prove; ``progress`` is told of each pass over the records.
     """
 
     space: Space
     center: Array
     radius: float
     target: float
+    error: float
     chunks: Chunks
     subsample: Array
     progress: Callable[[], None]
@@ -56,7 +57,7 @@ class Problem:
 
 
 def frechet_mean(problem: Problem) -> Array:
-    """A point of the ball whose computed gradient norm is at most ``problem.target``."""
+    """A point of the ball within ``problem.error`` of the exact mean."""
     x, best, norm = _fast(problem)
     return x if norm <= problem.target else _safe(problem, best)
 
@@ -65,7 +66,7 @@ def _fast(problem: Problem) -> tuple[Array, Array, float]:
     """The last point, the one with the least gradient, and the last gradient's norm."""
     space = problem.space
     x = _subsample_mean(problem)
-    best, least = problem.center, np.inf
+    best, least = problem.center, problem.radius  # the safe phase needs a gradient below it
     norm = np.inf
     last: tuple[Array, Array, Array] | None = None  # Hessian, step and gradient of the last pass
     for _ in range(_FAST_PASSES):
@@ -118,23 +119,25 @@ def _secant(hessian: Array, step: Array, change: Array) -> Array:
 
 
 def _safe(problem: Problem, start: Array) -> Array:
-    """Gradient steps with the proven count.
+    """Gradient steps with the proven count; an early stop only where the gradient certifies.
 
-    Positive curvature starts at the centre, where F <= r^2/2; else ``start`` serves, the best point
-    met, or the centre if its gradient is beyond the radius.
+    Positive curvature starts at the centre, where F <= r^2/2; else ``start`` serves, whose gradient
+    must be at most the radius (that of the centre is).
     """
     space = problem.space
-    length, count = safe_iterations(space, problem.radius, problem.target)
+    length, count = safe_iterations(space, problem.radius, problem.error)
     positive = space.curvature[1] > 0
     x = problem.center if positive else start
-    for _ in range(count + 1):
+    for _ in range(count):
         g = problem.gradient(x)
         if float(np.linalg.norm(g)) <= problem.target:
-            return x
+            break
         x = space.exp_coords(x, length * g)
         if positive:
             x = reflect_into_ball(space, problem.center, problem.radius, x)
-    raise GeodpError("The solver missed its proven iteration bound; please report this as a bug.")
+        else:
+            x = problem.pull_in(x)
+    return x
 
 
 def reflect_into_ball(space: Space, center: Array, radius: float, x: Array) -> Array:

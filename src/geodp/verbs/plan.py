@@ -119,7 +119,7 @@ def plan(
     >>> import numpy as np, geodp as gd
     >>> mean = gd.FrechetMean(gd.Ball(gd.SPD(2), np.eye(2), 1.5))
     >>> gd.plan(mean, 100, gd.ApproxDP(1, 1e-5)).best.name
-    'wrapped-gaussian'
+    'wrapped-l2-laplace'
     """
     if releases != 1:
         raise NotYetError(

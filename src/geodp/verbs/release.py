@@ -161,7 +161,9 @@ def _evaluate(statistic: Statistic, data: Any) -> Certified:
 
 
 def _described(ball: Ball | None) -> Domain | None:
-    return None if ball is None else Domain(ball.center, ball.radius, ball.physical_unit)
+    if ball is None:
+        return None
+    return Domain(ball.center, ball.radius, ball.physical_unit, ball.component_order, ball.frame)
 
 
 def _versions() -> dict[str, str]:

@@ -1,0 +1,78 @@
+"""plan ranks by expected distance, touches no data, and says why not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import geodp as gd
+
+
+def mean(radius: float = 1.5, space: gd.Space | None = None) -> gd.FrechetMean:
+    space = space or gd.SPD(2)
+    return gd.FrechetMean(gd.Ball(space, space.origin, radius))
+
+
+def test_figures_on_flat_space_against_closed_forms() -> None:
+    table = gd.plan(mean(1.0, gd.Euclidean(3)), 50, gd.GaussianDP(1), [gd.Wrapped(gd.Gaussian())])
+    row = table.rows[0]
+    sigma = 2 / 50
+    exact = sigma * math.sqrt(8 / math.pi)
+    assert row.scale == pytest.approx(sigma, rel=1e-6)
+    assert row.bound == pytest.approx(exact, rel=1e-6)
+    for figure, error in ((row.center, row.center_error), (row.edge, row.edge_error)):
+        assert abs(figure - exact) < 5 * error
+        assert error < 0.03 * exact
+
+
+def test_the_better_mechanism_comes_first_and_the_impossible_last() -> None:
+    table = gd.plan(mean(), 100, gd.PureDP(1))
+    assert table.best.name == "wrapped-l2-laplace"
+    assert table.rows[-1].why_not is not None
+    assert "Gaussian" in table.rows[-1].why_not
+    assert gd.plan(mean(), 100, gd.GaussianDP(1)).best.name == "wrapped-gaussian"
+
+
+def test_it_is_deterministic() -> None:
+    first, second = (gd.plan(mean(), 100, gd.ApproxDP(1, "1e-5")) for _ in range(2))
+    assert repr(first) == repr(second)
+    assert first.to_json() == second.to_json()
+
+
+def test_edge_is_worse_than_centre_where_space_is_curved() -> None:
+    row = gd.plan(mean(4.0, gd.Hyperbolic(3)), 10, gd.GaussianDP(1)).rows[0]
+    assert row.edge > row.center
+    assert row.bound >= row.edge - 5 * row.edge_error
+
+
+def test_absurd_budgets_give_figures_not_warnings() -> None:
+    row = gd.plan(mean(), 2, gd.GaussianDP("0.001")).rows[0]
+    assert np.isfinite([row.center, row.edge, row.bound]).all()
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "match"),
+    [
+        ({"n": 1}, "at least two"),
+        ({"n": 2.5}, "integer"),
+        ({"n": True}, "integer"),
+        ({"releases": 3}, "not built yet"),
+        ({"ledger": "x"}, "not built yet"),
+        ({"mechanisms": []}, "At least one"),
+        ({"mechanisms": ["wrapped-gaussian"]}, "strategy"),
+        ({"guarantee": "1"}, "guarantee"),
+        ({"statistic": 3}, "statistic"),
+    ],
+)
+def test_bad_arguments(kwargs: dict[str, object], match: str) -> None:
+    given = {"statistic": mean(), "n": 10, "guarantee": gd.GaussianDP(1)} | kwargs
+    with pytest.raises(gd.InputError, match=match):
+        gd.plan(**given)
+
+
+def test_no_mechanism_at_all() -> None:
+    table = gd.plan(mean(), 10, gd.PureDP(1), [gd.Wrapped(gd.Gaussian())])
+    with pytest.raises(gd.InputError, match="No mechanism"):
+        _ = table.best
