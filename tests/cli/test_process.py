@@ -184,3 +184,11 @@ def test_progress_is_for_terminals_only(folder):
     forced = run("release", path, *SPD, env={**os.environ, "FORCE_COLOR": "1"})
     assert b"evaluating" not in forced.stderr
     assert b"\x1b" not in forced.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["release", "--help"], ["plan", *SPD, "--n", "9"]])
+def test_an_ascii_terminal_is_enough(words):
+    result = run(*words, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (result.returncode, b"Traceback" in result.stderr) == (0, False)
+    if "plan" in words:
+        assert json.loads(result.stdout)["statistic"] == "Fréchet mean"

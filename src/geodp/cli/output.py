@@ -30,7 +30,8 @@ class Output:
 
     def document(self, facts: dict[str, Any]) -> None:
         """The one JSON document of a command."""
-        click.echo(json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False))
+        unicode = "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
+        click.echo(json.dumps(_finite(facts), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
 def _finite(x: Any) -> Any:

@@ -21,6 +21,13 @@ EXIT_CODES = (
 class Program(click.Group):
     """A group of commands whose errors are one sentence on stderr."""
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:  # an ASCII terminal shows é as an escape
+                reconfigure(errors="backslashreplace")
+        return super().main(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             super().invoke(ctx)
