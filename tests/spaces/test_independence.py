@@ -95,6 +95,27 @@ def test_one_base_point_is_a_batch_of_copies_and_inputs_stay_untouched(spec):
     assert np.array_equal(many, space.dist(p, copies))
 
 
+def test_a_matrix_on_which_lapack_gives_up_does_not_stop_the_batch(monkeypatch):
+    space = parse_space("spd:3")
+    _, q, _ = inputs(space)
+    q = q[10:]
+    expected = space.log_coords(space.origin, q)
+    honest = np.linalg.eigh
+    target = {}
+
+    def stubborn(a):
+        target.setdefault("matrix", a[7].copy())
+        if any(np.array_equal(x, target["matrix"]) for x in a.reshape(-1, 3, 3)):
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+        return honest(a)
+
+    monkeypatch.setattr(np.linalg, "eigh", stubborn)
+    found = space.log_coords(space.origin, q)
+    assert np.isnan(found[7]).all()
+    keep = np.arange(len(q)) != 7
+    assert np.array_equal(found[keep], expected[keep])
+
+
 @pytest.mark.parametrize("spec", ["sphere:2", "spd:3", "hyperbolic:2", "spd:2:log-euclidean"])
 def test_batches_broadcast_and_may_be_empty(spec):
     space = parse_space(spec)

@@ -47,7 +47,9 @@ def pairs(space, center, radius, rng, n):
         x = space.exp_coords(center, edge * rng.choice([1, rng.random()]))
         y = space.exp_coords(center, radius * direction(space, rng, kind))
         if t % 5 == 1:  # near pairs
-            y = space.exp_coords(x, 10 ** rng.uniform(-14, -1) * direction(space, rng, 0))
+            x = space.exp_coords(center, 0.9 * edge)
+            step = radius * 10 ** rng.uniform(-14, -1)
+            y = space.exp_coords(x, step * direction(space, rng, 0))
         if t % 7 == 2:  # opposite ends of a diameter
             x, y = space.exp_coords(center, edge), space.exp_coords(center, -edge)
         x, y = space.project(x), space.project(y)

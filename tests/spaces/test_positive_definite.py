@@ -113,7 +113,7 @@ def test_differential_against_sixty_digits(oracle, metric, gap):
     space = SPD(2, metric)
     c, s = np.cos(0.3), np.sin(0.3)
     turn = np.array([[c, -s], [s, c]])
-    p = turn @ np.diag([1.0, 1.0 + gap]) @ turn.T
+    p = turn @ np.diag([2.7, 2.7 * (1.0 + gap)]) @ turn.T
     p = (p + p.T) / 2
     v = np.array([[0.5, -0.7], [-0.7, 0.2]])
     h = mp.mpf(10) ** -20  # a difference of exact charts: error h² relative
@@ -124,6 +124,16 @@ def test_differential_against_sixty_digits(oracle, metric, gap):
         ends.append(_exact_log(space, base, moved))
     exact = [(a - b) / (2 * h) for a, b in zip(*ends, strict=True)]
     assert relative(space.coords(p, v), exact) < 1e-12
+
+
+def test_divided_differences_of_the_logarithm():
+    space = SPD(2, "log-euclidean")
+    v = np.array([[0.0, 1.0], [1.0, 0.0]])
+    for low, high in [(1.0, 1e10), (3.0, 3.0 * (1 + 2**-20)), (5.0, 5.0), (1e-9, 0.7)]:
+        a, b = mp.mpf(low), mp.mpf(high)
+        exact = 1 / a if a == b else mp.log(b / a) / (b - a)
+        z = space.coords(np.diag([low, high]), v)
+        assert z[1] == pytest.approx(float(mp.sqrt(2) * exact), rel=1e-14)
 
 
 def _exact_log(space, p, q):
