@@ -23,8 +23,8 @@ class GivenValue:
 
     ``bound`` must hold for the computed floats, rounding and solver error included: the geodesic
     distance between the values of any two neighbouring data sets is at most ``bound``. With a
-    ``ball`` (needed where the curvature is positive) the value is moved into it, and the ball must
-    be small enough to be convex.
+    ``ball`` (needed where the curvature is positive) a value outside is moved to its edge, and the
+    bound is about the values after that move.
 
     >>> import numpy as np, geodp as gd
     >>> given = gd.GivenValue(gd.SPD(2), np.eye(2), 0.05)
