@@ -104,7 +104,8 @@ def test_a_matrix_on_which_lapack_gives_up_does_not_stop_the_batch(monkeypatch):
     target = {}
 
     def stubborn(a):
-        target.setdefault("matrix", a[7].copy())
+        if not target:
+            target["matrix"] = a[7].copy()
         if any(np.array_equal(x, target["matrix"]) for x in a.reshape(-1, 3, 3)):
             raise np.linalg.LinAlgError("Eigenvalues did not converge")
         return honest(a)
