@@ -1,0 +1,74 @@
+"""A release in sentences: what it is, and what an attacker can and cannot do with it."""
+
+from __future__ import annotations
+
+import math
+
+from geodp.ledger.receipt import Release
+from geodp.report.spaces import name_of
+
+_ALARMS = (0.01, 0.05, 0.1)
+
+
+def summary(release: Release) -> str:
+    """What was released, in one or two sentences."""
+    count = "" if release.n is None else f" of {release.n} records, each one {release.unit},"
+    text = f"The {release.statistic}{count} in {name_of(release.space)}, with noise added."
+    if release.domain is None:
+        return text
+    return (
+        f"{text} Records are held to a public ball of radius {release.domain.radius:.4g} by a "
+        "public rule, before anything is computed."
+    )
+
+
+def accuracy(release: Release) -> str:
+    """How far the value lies from the one without noise."""
+    return (
+        f"The noise moves the value by {release.expected_distance:.3g} on average, a geodesic "
+        "length, simulated for a true value at the centre of the ball. How far this one moved is "
+        "private."
+    )
+
+
+def cannot(release: Release) -> list[str]:
+    """What the guarantee rules out."""
+    if not release.private:
+        return []
+    return [
+        "Someone who knows all the other records, and everything else there is to know, still "
+        f"cannot tell well whether a given {release.unit} was among the {_records(release)} or "
+        "another one in its place.",
+        release.guarantee.text,
+        "No later computation on the released value, and no future knowledge, weakens this.",
+    ]
+
+
+def can(release: Release) -> list[str]:
+    """What the guarantee leaves open."""
+    return [
+        "Learn what the data say as a whole: that is what the release is for, and it may tell "
+        "something about people who are not in the data.",
+        "Know the number of records, the ball, the statistic and the mechanism: they are public.",
+        f"Combine this with other releases about the same {_plural(release.unit)}: guarantees add "
+        "up, and nothing here keeps count of them.",
+        f"Learn more about someone who stands behind several records: one {release.unit} is "
+        "protected, not several together.",
+    ]
+
+
+def detection(release: Release) -> list[tuple[str, str]]:
+    """False alarms against the most that any test can detect, as percentages rounded up."""
+    return [(_percent(a), _percent(release.guarantee.detection(a))) for a in _ALARMS]
+
+
+def _percent(x: float) -> str:
+    return f"{min(100.0, math.ceil(1000 * x - 1e-9) / 10):g} %"
+
+
+def _records(release: Release) -> str:
+    return "records" if release.n is None else f"{release.n} records"
+
+
+def _plural(unit: str) -> str:
+    return "people" if unit == "person" else f"{unit}s"
