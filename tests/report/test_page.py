@@ -228,6 +228,19 @@ def test_no_domain_and_no_n(tensor):
     assert "records not stated" in text
 
 
+def test_a_value_that_is_no_point_is_shown_with_the_failed_check(tensor):
+    for value in (np.diag([1.0, -1.0, 1.0]), np.eye(2), np.array(3.0)):
+        text = Page(html(dataclasses.replace(tensor, value=value))).text
+        assert "✗ FAIL value" in text
+        assert "There is no picture" in text
+
+
+@pytest.mark.parametrize("stages", [({},), ({"name": "x", "scale": None},)])
+def test_broken_receipts_are_refused_in_a_sentence(tensor, stages):
+    with pytest.raises(gd.InputError, match="wrong kind"):
+        html(dataclasses.replace(tensor, stages=stages))
+
+
 def test_without_matplotlib_the_page_says_what_to_install(tensor, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     page = Page(html(tensor))

@@ -89,6 +89,8 @@ def _picture(
     if space is not None and space != release.space:
         raise InputError(f"The release lies in {release.space.spec}; leave space out.")
     domain = release.domain
+    if domain is not None:
+        _point(domain.center, release.space, "The ball's centre")
     raw = _records(records, release.space)
     return Picture(
         value=_point(release.value, release.space),
@@ -115,10 +117,10 @@ def _warning(records: Array | None, private: bool) -> str:
     return "".join(f"\n{line}" for line in warnings)
 
 
-def _point(x: Any, space: Space) -> Array:
+def _point(x: Any, space: Space, what: str = "The value") -> Array:
     point = np.asarray(x, dtype=np.float64)
     if point.shape != space.point_shape or not space.contains(point):
-        raise SpaceError(f"The value is no point of {space.spec}.")
+        raise SpaceError(f"{what} is no point of {space.spec}.")
     return point
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from geodp.errors import InputError
+from geodp.errors import GeodpError, InputError
 from geodp.ledger.receipt import Release
 from geodp.plots.registry import component_names
 from geodp.report import parts, words
@@ -35,10 +35,12 @@ def report(
     records : raw records for the picture of a single release; the page then says "NOT PRIVATE".
     titles : a title for each release, such as the group it is about.
 
+    A receipt that fails its checks is shown with the failures.
+
     Raises
     ------
     InputError : no release, records with several releases, another number of titles than of
-        releases, or a path that cannot be written.
+        releases, a receipt with fields of the wrong kind, or a path that cannot be written.
 
     Examples
     --------
@@ -69,11 +71,16 @@ def html(
         raise InputError("Give one title for each release, or none.")
     heads = [_heading(one, name) for one, name in zip(releases, named, strict=True)]
     pairs = enumerate(zip(releases, heads, strict=True), 1)
-    sections = [_section(one, head, i, records) for i, (one, head) in pairs]
+    try:
+        sections = [_section(one, head, i, records) for i, (one, head) in pairs]
+        contents = "" if len(releases) == 1 else _contents(releases, heads)
+    except GeodpError:
+        raise
+    except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError("A receipt has a field of the wrong kind; verify it first.") from error
     title = "One release" if len(releases) == 1 else f"{len(releases)} releases"
     style = files("geodp.report").joinpath("style.css").read_text(encoding="utf-8")
     warning = "" if records is None else parts.warning(_RAW)
-    contents = "" if len(releases) == 1 else _contents(releases, heads)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -9,6 +9,7 @@ from html import escape
 
 from numpy.typing import ArrayLike
 
+from geodp.errors import SpaceError
 from geodp.ledger.receipt import Release
 from geodp.plots.plot import figure_size
 from geodp.report import words
@@ -37,7 +38,10 @@ def table(content: Table) -> str:
 
 def picture(release: Release, records: ArrayLike | None) -> str:
     """The picture, or what to install for it."""
-    uri = picture_uri(release, records)
+    try:
+        uri = picture_uri(release, records)
+    except SpaceError as error:  # a receipt that fails its checks
+        return f"<p>There is no picture: {escape(str(error))}</p>\n"
     if uri is None:
         return "<p>The picture needs matplotlib: install the extra geodp[plot].</p>\n"
     width, height = figure_size(release.space)

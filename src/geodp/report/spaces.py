@@ -40,7 +40,12 @@ def name_of(space: Space) -> str:
 def tables_of(
     space: Space, value: Array, unit: str | None = None, names: Sequence[str] = ()
 ) -> list[Table]:
-    """The value as tables; ``names`` are the declared names of components."""
+    """The value as tables; ``names`` are the declared names of components.
+
+    What is no point of the space, on a receipt that fails its checks, is listed as it is.
+    """
+    if value.shape != space.point_shape or not space.contains(value):
+        return [_vector(value, f"Entries (no point of {space.spec})")]
     return _READINGS.get(kind_of(space), _UNKNOWN).tables(space, value, unit, names)
 
 
