@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,7 @@ def test_tampering_is_found(
         (lambda d: d["request"]["guarantee"].update(mu="nan"), "mu"),
         (lambda d: d["outcome"].update(value="x"), "wrong type"),
         (lambda d: d["outcome"].update(stages=3), "wrong type"),
+        (lambda d: d["outcome"].update(stages=[]), "no stage"),
         (lambda d: d["request"].update(unit=3), "wrong type"),
     ],
 )
@@ -85,3 +87,9 @@ def test_a_broken_receipt_is_refused_in_a_sentence(
 def test_verify_takes_a_release_only() -> None:
     with pytest.raises(gd.InputError, match=r"Release\.load"):
         gd.verify({"schema": "x"})  # type: ignore[arg-type]
+
+
+def test_a_release_without_noise_fails(receipt: dict[str, Any]) -> None:
+    bare = dataclasses.replace(gd.Release.from_json(receipt), stages=())
+    failed = {check.name for check in gd.verify(bare) if not check.passed}
+    assert "guarantee" in failed

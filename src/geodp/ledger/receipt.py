@@ -134,6 +134,8 @@ class Release:
                 center = np.array(domain["center"], dtype=np.float64)
                 domain = Domain(**(domain | {"center": center}))
             parts = outcome["sensitivity"]
+            if not outcome["stages"]:
+                raise InputError("The receipt has no stage: it states no noise at all.")
             return cls(
                 value=np.array(outcome["value"], dtype=np.float64),
                 space=parse_space(request["space"]),
@@ -157,6 +159,12 @@ class Release:
             raise InputError(f"The receipt lacks the field {error.args[0]!r}.") from error
         except (TypeError, ValueError, AttributeError) as error:
             raise InputError("The receipt has a field of the wrong type.") from error
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the value and its noise radius; see ``geodp.plots.plot``."""
+        from geodp.plots import plot
+
+        return plot(self, ax=ax)
 
     def save(self, path: str | Path) -> None:
         """Write the receipt as JSON."""

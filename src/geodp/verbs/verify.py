@@ -163,6 +163,8 @@ def _scale(release: Release) -> str:
 
 def _guarantee(release: Release) -> str:
     shares = [Guarantee.from_json(stage["guarantee"]) for stage in release.stages]
+    if not shares:
+        raise _Failed("The receipt has no stage: it states no noise at all.")
     if any(share.notion != release.guarantee.notion for share in shares):
         raise _Failed("A stage is stated in another notion than the release.")
     spent = [_additive(share) for share in shares]
