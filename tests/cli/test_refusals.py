@@ -108,7 +108,17 @@ def test_release_needs_records_or_a_value():
     assert_refused(both, about="not both")
 
 
-@pytest.mark.parametrize("n", ["1", "0", "-5", "x", "2.5"])
+def test_an_input_is_not_overwritten(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.zeros((5, 2, 2)))
+    before = path.read_bytes()
+    result = run("release", path, *options(), "--out", tmp_path / "." / "x.npy")
+    assert_refused(result, about="is an input")
+    assert_refused(run("report", path, "--out", path), about="is an input")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("n", ["1", "0", "-5", "x", "2.5", "1" + "0" * 400])
 def test_plan_needs_two_records(n):
     assert_refused(run("plan", *options(), "--n", n))
 

@@ -130,6 +130,13 @@ def test_the_wrong_number_of_columns_is_one_sentence(tmp_path):
         csv(tmp_path, "1,2,3\n1,2,3\n", gd.Euclidean(2))
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_other_encodings_are_refused(tmp_path, encoding):
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    with pytest.raises(gd.InputError, match="UTF-8"):
+        csv(tmp_path, (mark + "1,2\n3,4\n").encode(encoding), gd.Euclidean(2))
+
+
 def test_full_and_lower_matrices(tmp_path, spd_records):
     full = "\n".join(",".join(map(repr, map(float, x.ravel()))) for x in spd_records)
     order = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]

@@ -43,8 +43,8 @@ def _finite(x: Any) -> Any:
     return None if isinstance(x, float) and x - x != 0 else x
 
 
-def check_writable(path: str | None) -> None:
-    """Refuse a place that cannot be written, before anything is spent."""
+def check_writable(path: str | None, *inputs: str | None) -> None:
+    """Refuse a place that cannot be written, or that is an input, before anything is spent."""
     if path is None:
         return
     try:
@@ -53,6 +53,8 @@ def check_writable(path: str | None) -> None:
             raise InputError(f"--out {path!r} is a directory; name a file.")
         if not place.parent.is_dir():
             raise InputError(f"--out {path!r} lies in a directory that does not exist.")
+        if any(name is not None and _is_same(place, Path(name)) for name in inputs):
+            raise InputError(f"--out {path!r} is an input of this command; name another file.")
         target = place if place.exists() else place.parent
         if not os.access(target, os.W_OK):
             raise InputError(f"--out {path!r} may not be written: permission denied.")
@@ -60,6 +62,10 @@ def check_writable(path: str | None) -> None:
         if isinstance(error, InputError):
             raise
         raise InputError(f"--out {path!r} is no place for a file.") from error
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 class Passes:

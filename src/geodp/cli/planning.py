@@ -18,7 +18,13 @@ from geodp.errors import InputError
 @options.layout_options
 @options.ball_options
 @options.guarantee_options
-@click.option("--n", type=int, required=True, metavar="N", help="The public number of records.")
+@click.option(
+    "--n",
+    type=click.IntRange(2, 2**53),
+    required=True,
+    metavar="N",
+    help="The public number of records.",
+)
 @click.option(
     "--mechanism",
     type=click.Choice(build.MECHANISMS),

@@ -38,7 +38,7 @@ def verify(ctx: click.Context, receipt: str, quiet: bool) -> None:
 def report(receipts: tuple[str, ...], out: str, quiet: bool) -> None:
     """Write one self-contained HTML page with the picture and the text of each RECEIPT."""
     output = Output(quiet)
-    check_writable(out)
+    check_writable(out, *receipts)
     releases = [read_receipt(receipt) for receipt in receipts]
     try:
         from geodp.report import report as write_report

@@ -15,6 +15,7 @@ from geodp.errors import InputError, NotYetError
 from geodp.io import Layout, read_point
 from geodp.io.records import read_layout
 
+_FILES = ("value", "center", "footpoint")  # options that may name a file
 _SEEDED = (
     "NOT PRIVATE: --seed makes the noise repeatable. This is a simulation; do not publish it as a "
     "private release."
@@ -59,7 +60,7 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
     domain = build.ball(given, layout, required=given["value"] is None)
     considered = build.mechanisms(given, layout, given["mechanism"])
     build.check_one_serves(considered, space, promise, domain)
-    check_writable(given["out"])
+    check_writable(given["out"], file, *(given[name] for name in _FILES))
     if given["seed"] is not None:
         click.echo(_SEEDED, err=True)
     records, statistic = _subject(file, given, layout, domain, passes)

@@ -11,7 +11,7 @@ from geodp.errors import InputError
 from geodp.io.arrays import NPY, NPZ, load_npy, load_npz
 from geodp.io.layout import Layout, layout_for
 from geodp.io.source import STDIN, named, open_bytes
-from geodp.io.table import read_table
+from geodp.io.table import UTF16, read_table
 from geodp.spaces.base import Array, Space
 
 
@@ -137,6 +137,8 @@ def _load(
                 return load_npy(os.fspath(path) if in_place else stream, name), False
             if ending in (".npy", ".npz"):
                 raise InputError(f"{name} is damaged: it does not start as a {ending} file does.")
+            if magic.startswith(UTF16):
+                raise InputError(f"{name} is text in UTF-16; save it as UTF-8.")
             return read_table(stream, layout.width, layout.columns, header), True
         except OSError as error:
             raise InputError(f"{name} cannot be read.") from error

@@ -11,6 +11,7 @@ import numpy as np
 from geodp.errors import InputError
 from geodp.spaces.base import Array
 
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
 
 
