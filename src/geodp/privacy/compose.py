@@ -1,129 +1,120 @@
-"""Adding up releases: certified profiles of compositions, by the routes that have a closed form.
+"""Adding up releases: the certified profile of a composition, which can be composed again.
 
-GDP: μ² adds (Dong, Roth and Su 2022). zCDP and Rényi at one order add (Bun and Steinke 2016,
-Lemma 1.7; Mironov 2017, Prop. 1). Pure ε adds, and so do (ε, δ) pairs. Every route that all
-parts allow is a sound bound for the same composition, hence so is the least of them.
+Promises that add without loss (GDP, zCDP, Rényi at one order) stay closed forms. For everything
+else δ(ε) comes from a certified privacy-loss distribution (see ``pld``), beside whatever closed
+forms exist: every one is a sound bound for the same composition, hence so is the least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar, final
+from functools import cached_property
+from typing import final
 
-from geodp.errors import GuaranteeError, NotYetError
-from geodp.privacy.approx import ApproxProfile
-from geodp.privacy.gaussian import GaussianProfile
+from geodp.errors import GuaranteeError
+from geodp.privacy.closed_forms import closed_bounds, merged, promise_says_all
+from geodp.privacy.conversions import by_symmetry
+from geodp.privacy.least import LeastProfile
+from geodp.privacy.pld_profile import PLDProfile
 from geodp.privacy.profile import Profile
-from geodp.privacy.pure import PureProfile
-from geodp.privacy.renyi import RenyiProfile, ZCDPProfile
 
-T = TypeVar("T")
+_DEPTHS = (88, 200, 460, 1080)  # how small a δ is resolved, as powers of two: 3e-27 … 8e-326
 
 
 def compose(profiles: Iterable[Profile]) -> Profile:
     """The profile of independent releases about the same records, none of them left out.
 
-    Raises GuaranteeError without a profile, and NotYetError when the parts share no notion that
-    adds (tight privacy-loss distributions are a later part).
+    The mechanisms must be fixed beforehand; for adaptive choices pay from a ledger in GDP, zCDP,
+    Rényi or pure ε. Raises GuaranteeError without a profile.
 
+    >>> from geodp.privacy.gaussian import GaussianProfile
+    >>> from geodp.privacy.pure import PureProfile
     >>> compose([GaussianProfile.of(0.1)] * 100).epsilon(1e-6)
     4.886554117462213
+    >>> round(compose([PureProfile.of(0.1)] * 100).epsilon(1e-6), 3)
+    4.775
     """
-    parts = tuple(profiles)
+    parts = merged(_flat(profiles))
     if not parts:
         raise GuaranteeError("compose needs at least one profile.")
-    if len(parts) == 1:
-        return parts[0]
-    found = [*_by_notion(parts), *_by_order(parts)]
-    if not found:
-        raise NotYetError(
-            "these profiles share no notion that adds (pure, gdp, zcdp, Rényi at one order); "
-            "composing them needs privacy-loss distributions, which are not part of this version."
-        )
-    return found[0] if len(found) == 1 else LeastProfile(tuple(found))
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+    return ComposedProfile(tuple(parts))
 
 
-def _by_notion(parts: tuple[Profile, ...]) -> list[Profile]:
-    shared = frozenset.intersection(*(part.routes() for part in parts))
-    found: list[Profile] = []
-    if "pure" in shared:
-        found.append(PureProfile(_total(part.pure_upper() for part in parts)))
-    square = rho = None
-    if "gdp" in shared:
-        square = _total(part.mu_squared_upper() for part in parts)
-        found.append(GaussianProfile(square=square))
-    if "zcdp" in shared:
-        rho = _total(part.rho_upper() for part in parts)
-    if rho is not None and (square is None or rho < square / 2):  # else GDP says more
-        found.append(ZCDPProfile(rho))
-    if "approx" in shared and "pure" not in shared:
-        found.append(_basic([part.pair() for part in parts]))
-    return found
-
-
-def _by_order(parts: tuple[Profile, ...]) -> list[Profile]:
-    found: list[Profile] = []
-    for order in sorted(frozenset.union(*(part.orders() for part in parts))):
-        try:
-            found.append(RenyiProfile(order, _total(part.renyi_upper(order) for part in parts)))
-        except GuaranteeError:  # some part says nothing about this order
-            continue
-    return found
-
-
-def _basic(pairs: list[tuple[Fraction, Fraction]]) -> Profile:
-    mass = _total(delta for _, delta in pairs)
-    if mass >= 1:
-        raise GuaranteeError("the deltas of these releases add to one or more: nothing is left.")
-    return ApproxProfile(_total(epsilon for epsilon, _ in pairs), mass)
-
-
-def _total(numbers: Iterable[Fraction]) -> Fraction:
-    return sum(numbers, Fraction(0))
+def _flat(profiles: Iterable[Profile]) -> Iterator[tuple[Profile, int]]:
+    for profile in profiles:
+        if isinstance(profile, ComposedProfile):
+            yield from profile.parts
+        else:
+            yield profile, 1
 
 
 @final
 @dataclass(frozen=True)
-class LeastProfile(Profile):
-    """Several sound bounds on one mechanism: each question is answered by the least."""
+class ComposedProfile(Profile):
+    """Independent releases as (profile, count), no part a composition itself."""
 
-    bounds: tuple[Profile, ...]
+    parts: tuple[tuple[Profile, int], ...]
+
+    @cached_property
+    def sums(self) -> LeastProfile:
+        """What follows by adding alone; empty where the parts share no notion."""
+        return LeastProfile(closed_bounds(self.parts))
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether adding is all there is to do."""
+        return bool(self.sums.bounds) and all(promise_says_all(part) for part, _ in self.parts)
+
+    def losses(self, depth: int) -> PLDProfile:
+        """The certified loss distribution that resolves δ down to 2^−``depth``."""
+        return PLDProfile.composed(self.parts, depth)
 
     def delta_upper(self, epsilon: Fraction) -> Fraction:
-        return min(bound.delta_upper(epsilon) for bound in self.bounds)
+        return by_symmetry(epsilon, self._delta)
+
+    def _delta(self, epsilon: Fraction) -> Fraction:
+        best = min((b.delta_upper(epsilon) for b in self.sums.bounds), default=Fraction(1))
+        if self.is_closed:
+            return best
+        for depth in _DEPTHS:
+            if best == 0:
+                break
+            best = min(best, self.losses(depth).delta_upper(epsilon))
+            if best >= Fraction(1, 1 << depth):
+                break
+        return best
+
+    def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
+        if not self.is_closed and self.losses(_depth(delta)).delta_upper(epsilon) <= delta:
+            return True
+        return any(bound.delta_upper(epsilon) <= delta for bound in self.sums.bounds)
 
     def pure_upper(self) -> Fraction:
-        return min(_available(self.bounds, lambda bound: bound.pure_upper()))
+        return self.sums.pure_upper()
 
     def mu_squared_upper(self) -> Fraction:
-        return min(_available(self.bounds, lambda bound: bound.mu_squared_upper()))
+        return self.sums.mu_squared_upper()
 
     def rho_upper(self) -> Fraction:
-        return min(_available(self.bounds, lambda bound: bound.rho_upper()))
+        return self.sums.rho_upper()
 
     def renyi_upper(self, order: Fraction) -> Fraction:
-        return min(_available(self.bounds, lambda bound: bound.renyi_upper(order)))
+        return self.sums.renyi_upper(order)
 
     def pair(self) -> tuple[Fraction, Fraction]:
-        return min(_available(self.bounds, lambda bound: bound.pair()))
+        return self.sums.pair()
 
     def routes(self) -> frozenset[str]:
-        return frozenset.union(*(bound.routes() for bound in self.bounds))
+        return self.sums.routes()
 
     def orders(self) -> frozenset[Fraction]:
-        return frozenset.union(*(bound.orders() for bound in self.bounds))
+        return self.sums.orders()
 
 
-def _available(bounds: Iterable[Profile], ask: Callable[[Profile], T]) -> list[T]:
-    answers: list[T] = []
-    refusal: GuaranteeError | None = None
-    for bound in bounds:
-        try:
-            answers.append(ask(bound))
-        except GuaranteeError as error:
-            refusal = error
-    if not answers and refusal is not None:
-        raise refusal
-    return answers
+def _depth(delta: Fraction) -> int:
+    bits = delta.denominator.bit_length() - delta.numerator.bit_length() + 1
+    return next((depth for depth in _DEPTHS if bits <= depth), _DEPTHS[-1])

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 
-from geodp.errors import GuaranteeError, NotYetError
+from geodp.errors import GuaranteeError
 from geodp.privacy.numbers import (
     Number,
     exact,
@@ -80,14 +80,19 @@ class Profile(ABC):
         Raises GuaranteeError when no ε has so small a δ.
         """
         wanted = exact_below_one(delta, "delta")
-        if self.delta_upper(Fraction(0)) <= wanted:
+        if self.keeps(Fraction(0), wanted):
             return 0.0
-        found = least(lambda x: self.delta_upper(readings(x)[0]) <= wanted)
+        found = least(lambda x: self.keeps(readings(x)[0], wanted))
         if found is None:
             raise GuaranteeError(
                 "this profile promises no epsilon at so small a delta; ask for a larger delta."
             )
         return found
+
+    def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
+        """Whether δ(``epsilon``) ≤ ``delta`` is proven; a law that knows a quicker way than its
+        δ(ε) may answer by that."""
+        return self.delta_upper(epsilon) <= delta
 
     def mu(self) -> float:
         """A certified upper bound of the GDP parameter μ, or GuaranteeError."""
@@ -118,12 +123,29 @@ class Profile(ABC):
         return prices[notion]()
 
     @staticmethod
-    def from_delta(function: Callable[[float], float]) -> Profile:
-        """The profile of a user's own mechanism, from its δ(ε): not built yet."""
-        raise NotYetError(
-            "Profile.from_delta needs certified privacy-loss distributions, which are not part of "
-            "this version; wrap the Gaussian or the ℓ2-Laplace noise instead."
-        )
+    def from_delta(
+        function: Callable[[float], Number],
+        *,
+        pure: Number | None = None,
+        mu: Number | None = None,
+        rho: Number | None = None,
+    ) -> Profile:
+        """The profile of a mechanism of your own, from a certified upper bound of its δ(ε).
+
+        ``function`` gets a float ε ≥ 0 and returns at least the supremum of P(S) − e^ε P′(S) over
+        *all ordered* pairs of neighbours (replace one record) and all events. It is checked at
+        sample points: within [0, 1], not increasing, convex in e^ε. That it bounds your
+        mechanism is yours to prove. ``pure``, ``mu``, ``rho``: further bounds that you have
+        proven, in which a ledger can then charge. Raises GuaranteeError.
+
+        >>> import math
+        >>> mine = Profile.from_delta(lambda epsilon: math.exp(-3 * epsilon) / 2, mu=2)
+        >>> mine.delta(0), mine.mu()
+        (0.5, 2.0)
+        """
+        from geodp.privacy.custom import custom_profile
+
+        return custom_profile(function, pure=pure, mu=mu, rho=rho)
 
 
 def order_of(alpha: Number | None) -> Fraction:
