@@ -18,6 +18,8 @@ from geodp.spaces.batch import (
 
 def _symmetrised(x: Array) -> Array:
     flipped = transpose(x)
+    if (x == flipped).all():
+        return array(x)
     return array(np.where(x == flipped, x, 0.5 * x + 0.5 * flipped))
 
 

@@ -132,7 +132,8 @@ class AffineInvariant(Space):
     def log_coords(self, p: ArrayLike, q: ArrayLike) -> Array:
         p, q = array(p), array(q)
         logs, _, vectors = _whitened_log(inverse_lower(cholesky(p)[0]), p, q)
-        return vech(from_eigen(logs, vectors), _ROOT2)
+        with quiet():
+            return vech(array(vectors * logs[..., None, :]) @ transpose(vectors), _ROOT2)
 
     def exp_coords(self, p: ArrayLike, z: ArrayLike) -> Array:
         p = array(p)

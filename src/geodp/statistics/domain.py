@@ -149,12 +149,16 @@ class Ball:
             return records
         source = self.accept(records)
         moved = np.zeros(len(source), dtype=bool)
+        rough = np.zeros(len(source), dtype=bool)
         replaced = []
         for start, chunk in raw_chunks(source, self.chunk_rows):
             fixed, changed = self._rule(chunk)
             moved[start : start + len(chunk)] = changed
+            with np.errstate(all="ignore"):
+                differs = (fixed != chunk).reshape(len(chunk), -1).any(axis=1)
+            rough[start : start + len(chunk)] = differs & ~changed
             replaced.append(fixed[changed])
-        return ClippedRecords(self, source, moved, tuple(replaced))
+        return ClippedRecords(self, source, moved, tuple(replaced), rough)
 
     def accept(self, records: Any) -> Any:
         """``records`` as an array of the right dtype and shape, no value looked at."""

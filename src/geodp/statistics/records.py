@@ -18,16 +18,25 @@ class ClippedRecords:
     """Records after the public rule; only ``Ball.clip`` makes them, and only chunks come out.
 
     Holds the raw array (or memory map) and the replaced records beside it, so that a clipped copy
-    of the whole input never exists. Nothing of it prints.
+    of the whole input never exists. ``rough`` says which of the others ``project`` still changes,
+    so that exact records are not projected again on every pass. Nothing of it prints.
     """
 
-    __slots__ = ("_moved", "_replaced", "_source", "ball")
+    __slots__ = ("_moved", "_replaced", "_rough", "_source", "ball")
 
-    def __init__(self, ball: Ball, source: Any, moved: BoolArray, replaced: tuple[Array, ...]):
+    def __init__(
+        self,
+        ball: Ball,
+        source: Any,
+        moved: BoolArray,
+        replaced: tuple[Array, ...],
+        rough: BoolArray,
+    ):
         self.ball = ball
         self._source = source
         self._moved = moved
         self._replaced = replaced
+        self._rough = rough
 
     def __len__(self) -> int:
         return len(self._source)
@@ -37,9 +46,11 @@ class ClippedRecords:
         raw = raw_chunks(self._source, self.ball.chunk_rows)
         for (start, chunk), replaced in zip(raw, self._replaced, strict=True):
             moved = self._moved[start : start + len(chunk)]
+            rough = self._rough[start : start + len(chunk)]
             with np.errstate(all="ignore"):
                 chunk[moved] = replaced
-                chunk = self.ball.space.project(chunk)
+                if rough.any():
+                    chunk[rough] = self.ball.space.project(chunk[rough])
             yield chunk
 
     def subsample(self, size: int) -> Array:
