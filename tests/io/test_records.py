@@ -47,8 +47,28 @@ def test_pickles_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.array([[1, None]], dtype=object), allow_pickle=True)
     np.savez(tmp_path / "x.npz", np.array([[1, None]], dtype=object))
     for name in ("x.npy", "x.npz"):
-        with pytest.raises(gd.InputError, match="pickles"):
+        with pytest.raises(gd.InputError, match="holds Python objects"):
             read_records(tmp_path / name, gd.Euclidean(2))
+
+
+class Payload:
+    """Unpickling it makes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return type(self.path).touch, (self.path,)
+
+
+def test_nothing_is_unpickled(tmp_path):
+    bait = np.array([Payload(tmp_path / "taken"), None], dtype=object)
+    np.save(tmp_path / "x.npy", bait, allow_pickle=True)
+    np.savez(tmp_path / "x.npz", bait)
+    for name in ("x.npy", "x.npz"):
+        with pytest.raises(gd.InputError):
+            read_records(tmp_path / name, gd.Euclidean(2))
+    assert not (tmp_path / "taken").exists()
 
 
 def test_npz_takes_its_only_array_or_the_named_one(tmp_path):
@@ -65,7 +85,7 @@ def test_npz_takes_its_only_array_or_the_named_one(tmp_path):
 
 def test_a_key_without_npz_is_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((2, 3)))
-    with pytest.raises(gd.InputError, match="npz"):
+    with pytest.raises(gd.InputError, match="A key names"):
         read_records(tmp_path / "x.npy", gd.Euclidean(3), key="a")
 
 

@@ -106,7 +106,7 @@ def _lower(size: int) -> Callable[[Array], Array]:
     row, column = np.tril_indices(size)
 
     def convert(rows: Array) -> Array:
-        out = np.empty((len(rows), size, size))
+        out = np.full((len(rows), size, size), np.nan)
         out[:, row, column] = rows
         out[:, column, row] = rows
         return out
