@@ -19,6 +19,12 @@ def gaussian_delta(mu: Fraction, epsilon: Fraction) -> mp.mpf:
         return tail(e / m - m / 2) - mp.exp(e) * tail(e / m + m / 2)
 
 
+def gaussian_delta_of_square(square: Fraction, epsilon: Fraction) -> mp.mpf:
+    with mp.workdps(450):
+        m, e = mp.sqrt(number(square)), number(epsilon)
+        return tail(e / m - m / 2) - mp.exp(e) * tail(e / m + m / 2)
+
+
 def response_delta(epsilon0: Fraction, epsilon: Fraction) -> mp.mpf:
     """Σ (p − e^ε q)₊ over the two outcomes."""
     with mp.workdps(350):

@@ -14,8 +14,7 @@ from geodp.privacy.pld_arith import ceil_units, exp_floor
 from geodp.privacy.profile import Profile
 
 _POINTS = 24  # grid points per standard deviation of one loss: ε within 0.02 %
-_DENSE = 288  # grid points in a row; further out their distance grows
-_SPREAD = 48  # by one part in so many
+_SPREAD = 48  # where few grid points are needed, their distance grows by one part in so many
 _FURTHEST = 1 << 17  # the last grid index
 
 Parts = Sequence[tuple[Profile, int]]
@@ -101,10 +100,13 @@ def discretised(profile: Profile, step: Fraction, bits: int, least: Fraction) ->
 def _asked_until(profile: Profile, step: Fraction, least: Fraction) -> list[tuple[int, Fraction]]:
     limit = asked(profile, _FURTHEST * step) or Fraction(0)
     enough = max(least, limit * (1 + Fraction(1, 2**30)))
+    # as many in a row as a Gaussian loss needs to fall to ``least``
+    nats = math.log(least.denominator) - math.log(least.numerator)
+    dense = math.ceil(_POINTS * math.sqrt(2 * nats))
     value, index = asked(profile, Fraction(0)), 0
     found = [(0, Fraction(1) if value is None else value)]
     while found[-1][1] > enough and index < _FURTHEST:
-        index = min(index + 1 + max(0, index - _DENSE) // _SPREAD, _FURTHEST)
+        index = min(index + 1 + max(0, index - dense) // _SPREAD, _FURTHEST)
         value = asked(profile, index * step)
         if value is None:  # too small to certify: δ stays what it is from here on
             break

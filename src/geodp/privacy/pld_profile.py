@@ -43,9 +43,6 @@ class PLDProfile(Profile):
     def delta_upper(self, epsilon: Fraction) -> Fraction:
         return by_symmetry(epsilon, self.losses.delta)
 
-    def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
-        return self.delta_upper(epsilon) <= delta
-
     def pure_upper(self) -> Fraction:
         if self.losses.infinite:
             raise GuaranteeError(
