@@ -7,14 +7,14 @@ forms exist: every one is a sound bound for the same composition, hence so is th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import final
 
 from geodp.errors import GuaranteeError
-from geodp.privacy.closed_forms import closed_bounds, merged, promise_says_all
+from geodp.privacy.closed_forms import closed_bounds, merged, promise_says_all, total
 from geodp.privacy.conversions import by_symmetry
 from geodp.privacy.least import LeastProfile
 from geodp.privacy.pld_profile import PLDProfile
@@ -94,16 +94,27 @@ class ComposedProfile(Profile):
         return any(bound.delta_upper(epsilon) <= delta for bound in self.sums.bounds)
 
     def pure_upper(self) -> Fraction:
-        return self.sums.pure_upper()
+        return self._price(lambda bound: bound.pure_upper())
 
     def mu_squared_upper(self) -> Fraction:
-        return self.sums.mu_squared_upper()
+        return self._price(lambda bound: bound.mu_squared_upper())
 
     def rho_upper(self) -> Fraction:
-        return self.sums.rho_upper()
+        return self._price(lambda bound: bound.rho_upper())
 
     def renyi_upper(self, order: Fraction) -> Fraction:
-        return self.sums.renyi_upper(order)
+        return self._price(lambda bound: bound.renyi_upper(order))
+
+    def _price(self, ask: Callable[[Profile], Fraction]) -> Fraction:
+        """The sum of what each part says, or what their sum in another notion implies."""
+        try:
+            one_by_one = total(self.parts, ask)
+        except GuaranteeError:
+            return ask(self.sums)
+        try:
+            return min(one_by_one, ask(self.sums))
+        except GuaranteeError:
+            return one_by_one
 
     def pair(self) -> tuple[Fraction, Fraction]:
         return self.sums.pair()
