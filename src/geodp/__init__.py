@@ -20,7 +20,6 @@ from geodp.pending import (
     ExtrinsicMean,
     FrechetVariance,
     KNormGradient,
-    PlanarShapes,
     Power,
     RiemannianGaussian,
     RiemannianLaplace,
@@ -30,7 +29,16 @@ from geodp.pending import (
 from geodp.privacy.compose import compose
 from geodp.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from geodp.privacy.profile import Profile
-from geodp.spaces import SPD, Euclidean, Hyperbolic, Product, Space, Sphere, parse_space
+from geodp.spaces import (
+    SPD,
+    Euclidean,
+    Hyperbolic,
+    PlanarShapes,
+    Product,
+    Space,
+    Sphere,
+    parse_space,
+)
 from geodp.statistics import Ball, Certified, FrechetMean, GivenValue, Statistic
 from geodp.verbs.calibrate import calibrate
 from geodp.verbs.plan import plan

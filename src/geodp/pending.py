@@ -20,7 +20,6 @@ def _pending(name: str, what: str, instead: str) -> Callable[..., NoReturn]:
 _WRAPPED = "Use gd.Wrapped(gd.Gaussian()) or gd.Wrapped(gd.L2Laplace())."
 _MEAN = "Use gd.FrechetMean(ball)."
 
-PlanarShapes = _pending("PlanarShapes", "planar shapes of landmarks", "No other space replaces it.")
 Power = _pending("Power", "powers of a space", "Use gd.Product of few factors.")
 TangentMean = _pending("TangentMean", "tangent means", _MEAN)
 ExtrinsicMean = _pending("ExtrinsicMean", "extrinsic means", _MEAN)

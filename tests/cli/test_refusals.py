@@ -56,7 +56,7 @@ def assert_refused(result, *, about=""):
         ({"space": "torus:2"}, "names no space"),
         ({"space": "spd:0"}, "at least 1"),
         ({"space": "spd:2:euclidean"}, "metric"),
-        ({"space": "shapes:50"}, "later"),
+        ({"space": "shapes:2"}, "three landmarks"),
         ({"space": None}, "--space"),
         ({"radius": None}, "How to choose"),
         ({"center": None}, "How to choose"),

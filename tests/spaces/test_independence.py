@@ -10,6 +10,8 @@ SPECS = [
     "sphere:1",
     "sphere:2",
     "sphere:11",
+    "shapes:3",
+    "shapes:9",
     "hyperbolic:1",
     "hyperbolic:3:-2.0",
     "hyperbolic:10",

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import geodp as gd
-from geodp.spaces import SPD, Euclidean, Hyperbolic, Product, Sphere, parse_space
+from geodp.spaces import SPD, Euclidean, Hyperbolic, PlanarShapes, Product, Sphere, parse_space
 
 ROUND = {
     "euclidean:3": Euclidean(3),
@@ -16,6 +16,7 @@ ROUND = {
     "hyperbolic:5:-2.0": Hyperbolic(5, -2),
     "hyperbolic:2:-1e+20": Hyperbolic(2, -1e20),
     "sphere:2": Sphere(2),
+    "shapes:50": PlanarShapes(50),
     "sphere:2:0.25": Sphere(2, 0.25),
     "sphere:2:1e+20+euclidean:3": Product(Sphere(2, 1e20), Euclidean(3)),
     "sphere:2+euclidean:3+spd:2:log-cholesky": Product(
@@ -52,6 +53,7 @@ def test_defaults_and_aliases():
         "sphere:2:1:1",
         "torus:2",
         "euclidean:3:1",
+        "shapes:5:1",
         "sphere:-1",
         "sphere:2+",
         "+sphere:2",
@@ -91,11 +93,6 @@ def test_unknown_strings_are_refused_with_a_hint(text):
 def test_bad_parameters_are_refused(make):
     with pytest.raises(gd.SpaceError):
         make()
-
-
-def test_planar_shapes_are_announced():
-    with pytest.raises(gd.NotYetError, match="later release"):
-        parse_space("shapes:50")
 
 
 def test_spaces_are_frozen():

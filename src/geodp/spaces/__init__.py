@@ -6,6 +6,7 @@ from geodp.spaces.euclidean import Euclidean
 from geodp.spaces.hyperbolic import Hyperbolic
 from geodp.spaces.lattice import LogSum
 from geodp.spaces.parse import SPD, parse_space
+from geodp.spaces.planar_shapes import PlanarShapes
 from geodp.spaces.product import Product
 from geodp.spaces.pullback import Pullback
 from geodp.spaces.spd import AffineInvariant
@@ -20,6 +21,7 @@ __all__ = [
     "LogCholesky",
     "LogEuclidean",
     "LogSum",
+    "PlanarShapes",
     "Product",
     "Pullback",
     "Space",

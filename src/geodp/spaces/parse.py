@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from geodp.errors import NotYetError, SpaceError
+from geodp.errors import SpaceError
 from geodp.spaces.base import Space
 from geodp.spaces.charts import LogCholesky, LogEuclidean
 from geodp.spaces.euclidean import Euclidean
 from geodp.spaces.hyperbolic import Hyperbolic
+from geodp.spaces.planar_shapes import PlanarShapes
 from geodp.spaces.product import Product
 from geodp.spaces.pullback import Pullback
 from geodp.spaces.spd import AffineInvariant
@@ -25,9 +26,10 @@ _ALIASES = {
     "logeuclid": "log-euclidean",
     "logchol": "log-cholesky",
 }
+_KINDS = ("euclidean", "spd", "hyperbolic", "sphere", "shapes")
 _EXISTING = (
     "euclidean:D, spd:M, spd:M:METRIC (affine-invariant, log-euclidean or log-cholesky), "
-    "hyperbolic:D, hyperbolic:D:CURVATURE, sphere:D, sphere:D:CURVATURE, "
+    "hyperbolic:D, hyperbolic:D:CURVATURE, sphere:D, sphere:D:CURVATURE, shapes:LANDMARKS, "
     "and products such as sphere:2+euclidean:3"
 )
 
@@ -53,7 +55,7 @@ def SPD(size: int, metric: str = "affine-invariant") -> Space:
 def parse_space(text: str) -> Space:
     """The space that a string such as ``"spd:3:affine-invariant"`` names; inverse of ``.spec``.
 
-    Raises ``SpaceError`` for a string that names no space, ``NotYetError`` for planar shapes.
+    Raises ``SpaceError`` for a string that names no space.
 
     >>> parse_space("sphere:2+euclidean:3").spec
     'sphere:2+euclidean:3'
@@ -65,17 +67,15 @@ def parse_space(text: str) -> Space:
 
 def _parse_one(text: str) -> Space:
     name, *rest = (word.strip() for word in text.strip().lower().split(":"))
-    if name == "shapes":
-        raise NotYetError("Planar shapes (shapes:K) come in a later release of geodp.")
-    if name not in ("euclidean", "spd", "hyperbolic", "sphere") or not 1 <= len(rest) <= 2:
+    if name not in _KINDS or not 1 <= len(rest) <= 2:
         raise _unknown(text)
     size = _integer(rest[0], text)
     if name == "spd":
         return SPD(size, *rest[1:])
-    if name == "euclidean":
+    if name in ("euclidean", "shapes"):
         if len(rest) > 1:
             raise _unknown(text)
-        return Euclidean(size)
+        return Euclidean(size) if name == "euclidean" else PlanarShapes(size)
     curvature = [_number(word, text) for word in rest[1:]]
     return Sphere(size, *curvature) if name == "sphere" else Hyperbolic(size, *curvature)
 
