@@ -155,3 +155,21 @@ def test_validated_accepts_what_is_right():
         space.exp(np.eye(2), [[1.0, 2.0], [0.0, 1.0]])
     with pytest.raises(gd.SpaceError):
         Validated("sphere:2")
+
+
+@pytest.mark.parametrize(("size", "samples"), [(4, 3), (8, 7), (16, 15)])
+def test_rank_deficient_covariances_are_no_points_whatever_their_scaling(
+    size: int, samples: int
+) -> None:
+    """Covariances from too few samples, and average-referenced ones: rounding must not save them."""
+    rng = np.random.default_rng(21)
+    scale = np.exp(2 * rng.standard_normal((2000, size, 1)))
+    few = rng.standard_normal((2000, size, samples)) * scale
+    referenced = rng.standard_normal((2000, size, 4 * size))
+    referenced -= referenced.mean(axis=1, keepdims=True)
+    full = rng.standard_normal((2000, size, 4 * size)) * scale**5
+    for data, points in ((few, False), (referenced, False), (full, True)):
+        x = data @ data.swapaxes(1, 2)
+        x = (x + x.swapaxes(1, 2)) / 2
+        for metric in ("affine-invariant", "log-euclidean", "log-cholesky"):
+            assert (SPD(size, metric).contains(x) == points).all()

@@ -54,26 +54,19 @@ def mirror(a: Array) -> Array:
     return lower + transpose(np.tril(a, -1))
 
 
-def cholesky(a: Array) -> tuple[Array, Array]:
-    """Lower Cholesky factors of the lower triangles and the least pivot over its diagonal entry.
-
-    The second value is at most 0 or NaN where a matrix is not positive definite; its factor then
-    holds NaN.
-    """
+def cholesky(a: Array) -> Array:
+    """Lower Cholesky factors of the lower triangles, NaN where a pivot is not positive."""
     size = a.shape[-1]
     factor = np.zeros_like(a)
-    worst = np.full(a.shape[:-2], np.inf)
     with quiet():
         for j in range(size):
             column = a[..., j:, j].copy()
             for k in range(j):
                 column -= factor[..., j:, k] * factor[..., j, k, None]
-            pivot = column[..., 0]
-            worst = np.minimum(worst, np.where(a[..., j, j] > 0, pivot / a[..., j, j], -np.inf))
-            root = np.sqrt(pivot)
+            root = np.sqrt(column[..., 0])
             factor[..., j:, j] = column / root[..., None]
             factor[..., j, j] = root
-    return factor, worst
+    return factor
 
 
 def inverse_lower(factor: Array) -> Array:

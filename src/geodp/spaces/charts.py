@@ -146,7 +146,7 @@ class LogCholesky(Chart):
     name = "log-cholesky"
 
     def chart(self, p: Array) -> Array:
-        factor, _ = cholesky(p)
+        factor = cholesky(p)
         return vech(_diagonal(factor, np.log), 1.0)
 
     def inverse(self, z: Array, size: int) -> Array:
@@ -156,7 +156,7 @@ class LogCholesky(Chart):
 
     def differential(self, p: Array, v: Array) -> Array:
         # D(chol)_p v = L Φ(L⁻¹ v L⁻ᵀ), Φ the lower triangle with half the diagonal.
-        factor, _ = cholesky(p)
+        factor = cholesky(p)
         white = congruence(inverse_lower(factor), v)
         with quiet():
             half = np.tril(white, -1) + _only_diagonal(white) / 2
@@ -164,7 +164,7 @@ class LogCholesky(Chart):
             return vech(_set_diagonal(step, half), 1.0)
 
     def inverse_differential(self, p: Array, z: Array) -> Array:
-        factor, _ = cholesky(p)
+        factor = cholesky(p)
         with quiet():
             step = np.tril(unvech(z, p.shape[-1], 1.0))
             step = _set_diagonal(step, _only_diagonal(step) * _only_diagonal(factor))
@@ -179,14 +179,14 @@ class LogCholesky(Chart):
 
     def chart_error(self, center: Array, radius: float) -> float:
         """The backward error of the factorisation, followed into the factor; see there."""
-        return cholesky_error.chart_error(cholesky(center)[0], radius)
+        return cholesky_error.chart_error(cholesky(center), radius)
 
     def inverse_arb(self, z: Sequence[arb], size: int) -> list[arb]:
         return balls_spd.exp_log_cholesky(z, size)
 
 
 def _whitened(p: Array, v: Array) -> Array:
-    white = congruence(inverse_lower(cholesky(p)[0]), v)
+    white = congruence(inverse_lower(cholesky(p)), v)
     return length(white.reshape(*white.shape[:-2], white.shape[-1] ** 2))
 
 

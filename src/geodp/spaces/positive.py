@@ -10,7 +10,9 @@ from geodp.spaces.batch import (
     BoolArray,
     array,
     cholesky,
+    dot,
     eigh,
+    inverse_lower,
     quiet,
     transpose,
 )
@@ -26,8 +28,9 @@ def _symmetrised(x: Array) -> Array:
 def contains_spd(x: Array) -> BoolArray:
     """Symmetric to 1e-6 of √(x_ii x_jj), and positive definite beyond rounding.
 
-    Every pivot of the Cholesky factorisation must exceed 8·m·eps times its diagonal entry, which
-    no choice of units for the rows can change; what is closer to singular is no point.
+    With the diagonal scaled to 1, which no choice of units for the rows can change, the Cholesky
+    factor L must have 1/‖L⁻¹‖_F² > 8·m·eps. That is a lower bound on the least eigenvalue of L Lᵀ,
+    and L Lᵀ is within about m·eps of the matrix: so no singular matrix passes, whatever its pivots.
     """
     size = x.shape[-1]
     with quiet():
@@ -35,8 +38,10 @@ def contains_spd(x: Array) -> BoolArray:
         root = np.sqrt(np.diagonal(x, axis1=-2, axis2=-1))
         scale = array(root[..., :, None] * root[..., None, :])
         even = (np.abs(x - transpose(x)) <= 1e-6 * scale).all(axis=(-2, -1))
-        _, pivot = cholesky(_symmetrised(x))
-        return np.asarray(finite & even & (pivot > 8 * size * EPS))
+        factor = cholesky(_symmetrised(x))
+        inverse = inverse_lower(factor / array(root)[..., None])
+        entries = inverse.reshape(*inverse.shape[:-2], size * size)
+        return np.asarray(finite & even & (8 * size * EPS * dot(entries, entries) < 1))
 
 
 def project_spd(x: Array) -> Array:

@@ -122,22 +122,22 @@ class AffineInvariant(Space):
 
     # --- coordinates ----------------------------------------------------------------------------
     def coords(self, p: ArrayLike, v: ArrayLike) -> Array:
-        inverse = inverse_lower(cholesky(array(p))[0])
+        inverse = inverse_lower(cholesky(array(p)))
         return vech(congruence(inverse, array(v)), _ROOT2)
 
     def vector(self, p: ArrayLike, z: ArrayLike) -> Array:
-        factor = cholesky(array(p))[0]
+        factor = cholesky(array(p))
         return mirror(congruence(factor, unvech(array(z), self._size, _ROOT2)))
 
     def log_coords(self, p: ArrayLike, q: ArrayLike) -> Array:
         p, q = array(p), array(q)
-        logs, _, vectors = _whitened_log(inverse_lower(cholesky(p)[0]), p, q)
+        logs, _, vectors = _whitened_log(inverse_lower(cholesky(p)), p, q)
         with quiet():
             return vech(array(vectors * logs[..., None, :]) @ transpose(vectors), _ROOT2)
 
     def exp_coords(self, p: ArrayLike, z: ArrayLike) -> Array:
         p = array(p)
-        factor = cholesky(p)[0]
+        factor = cholesky(p)
         return self._exp(p, factor, unvech(array(z), self._size, _ROOT2))
 
     def _exp(self, p: Array, factor: Array, white: Array) -> Array:
@@ -155,7 +155,7 @@ class AffineInvariant(Space):
     # --- geometry -------------------------------------------------------------------------------
     def exp(self, p: ArrayLike, v: ArrayLike) -> Array:
         p = array(p)
-        factor = cholesky(p)[0]
+        factor = cholesky(p)
         return self._exp(p, factor, congruence(inverse_lower(factor), array(v)))
 
     def log(self, p: ArrayLike, q: ArrayLike) -> Array:
@@ -165,7 +165,7 @@ class AffineInvariant(Space):
         swap = _condition(q) < _condition(p)
         base = np.where(swap[..., None, None], q, p)
         goal = np.where(swap[..., None, None], p, q)
-        factor = cholesky(base)[0]
+        factor = cholesky(base)
         logs, shift, vectors = _whitened_log(inverse_lower(factor), base, goal)
         with quiet():
             weights = np.where(swap[..., None], -(logs + shift * logs), logs)
@@ -175,7 +175,7 @@ class AffineInvariant(Space):
         p, q = broadcast((array(p), 2), (array(q), 2))
         swap = (_condition(q) < _condition(p))[..., None, None]
         base, goal = np.where(swap, q, p), np.where(swap, p, q)
-        logs, _, _ = _whitened_log(inverse_lower(cholesky(base)[0]), base, goal)
+        logs, _, _ = _whitened_log(inverse_lower(cholesky(base)), base, goal)
         return length(logs)
 
     def inner(self, p: ArrayLike, u: ArrayLike, v: ArrayLike) -> Array:
@@ -184,7 +184,7 @@ class AffineInvariant(Space):
             return dot(first, second)
 
     def log_volume_density(self, p: ArrayLike, v: ArrayLike) -> Array:
-        values, _ = eigh(congruence(inverse_lower(cholesky(array(p))[0]), array(v)))
+        values, _ = eigh(congruence(inverse_lower(cholesky(array(p))), array(v)))
         total = np.zeros(values.shape[:-1])
         with quiet():
             for i in range(self._size):
@@ -194,7 +194,7 @@ class AffineInvariant(Space):
 
     def hessian(self, p: ArrayLike, q: ArrayLike) -> Array:
         p, q = array(p), array(q)
-        logs, _, vectors = _whitened_log(inverse_lower(cholesky(p)[0]), p, q)
+        logs, _, vectors = _whitened_log(inverse_lower(cholesky(p)), p, q)
         columns = []
         with quiet():
             weights = radial.t_coth((logs[..., :, None] - logs[..., None, :]) / 2)

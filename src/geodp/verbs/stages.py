@@ -15,6 +15,7 @@ from geodp.verbs.calibrate import calibrate
 
 PUBLIC_SEED = 20220513  # simulated figures are the same for everyone
 REPEATS = 1000
+_UNRESOLVED = 1e100  # stands for a distance that floats cannot tell: the release is useless
 _NESTED = 200  # repeats where every draw needs a calibration of its own
 
 
@@ -76,7 +77,9 @@ def simulate(
         point, _, _ = run(stages, statistic, n, lambda cal: cal.sample(value, rng=rng))
         return float(statistic.space.dist(value, point))
 
-    return np.array([distance(value) for value in values[:_NESTED]])
+    with np.errstate(all="ignore"):
+        distances = np.array([distance(value) for value in values[:_NESTED]])
+    return np.where(distances < _UNRESOLVED, distances, _UNRESOLVED)
 
 
 def at_center(statistic: Statistic) -> Array:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
 from geodp.errors import GeodpError, InputError
+from geodp.ledger.check import Check
 from geodp.ledger.receipt import NEIGHBOURS, Release
 from geodp.mechanisms.base import Calibration, Mechanism
 from geodp.mechanisms.wrapped import Wrapped
@@ -20,25 +22,12 @@ from geodp.statistics.frechet_mean import FrechetMean
 from geodp.verbs.stages import sensitivity_of
 
 
-@final
-@dataclass(frozen=True)
-class Check:
-    """One thing verified: its name, whether it holds, and the reason in a sentence."""
-
-    name: str
-    passed: bool
-    detail: str
-
-    def __repr__(self) -> str:
-        return f"{'pass' if self.passed else 'FAIL'}  {self.name}: {self.detail}"
-
-
 def verify(release: Release) -> list[Check]:
     """Recompute everything on a receipt that follows from public facts.
 
     The sensitivity from domain, n and statistic; each stage's scale from the sensitivity and its
     share of the guarantee; the shares' sum; that the value is a point of the space; that the noise
-    was private. A receipt proves what was promised, not that the program that wrote it was geodp.
+    was private; the signature of a ledger. A receipt proves what was promised, not that the program that wrote it was geodp.
 
     Examples
     --------
@@ -58,6 +47,8 @@ def verify(release: Release) -> list[Check]:
         ("scale", _scale),
         ("guarantee", _guarantee),
     ]
+    if release.ledger is not None or release.seal is not None:
+        checks.append(("signature", _signature))
     return [_run(name, check, release) for name, check in checks]
 
 
@@ -70,7 +61,7 @@ def _run(name: str, check: Callable[[Release], str], release: Release) -> Check:
         return Check(name, True, check(release))
     except (_Failed, GeodpError) as error:
         return Check(name, False, str(error))
-    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError):
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError):
         return Check(name, False, "The receipt has a field of the wrong kind.")
 
 
@@ -175,6 +166,22 @@ def _guarantee(release: Release) -> str:
     if any(sum(share[name] for share in spent) > whole[name] for name in set(whole) - fixed):
         raise _Failed("The stages together cost more than the release states.")
     return f"{len(shares)} stage(s) that together cost at most the stated guarantee."
+
+
+def _signature(release: Release) -> str:
+    if release.seal is None:
+        raise _Failed("The receipt names a ledger and has no signature.")
+    if not release.seal.holds:
+        raise _Failed("The signature is not one of this receipt.")
+    signed = Release.from_json(json.loads(release.seal.document))
+    if replace(release, seal=None).to_json() != signed.to_json():
+        raise _Failed("The release is not the one that was signed.")
+    if release.ledger is None:
+        raise _Failed("A signed receipt names the ledger that paid.")
+    return (
+        f"Signed by the key {release.seal.fingerprint}, as entry {release.ledger.entry} of the "
+        f"ledger {release.ledger.id}; that this is the curator's key is for you to ask."
+    )
 
 
 def _additive(guarantee: Guarantee) -> dict[str, Fraction]:
