@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from geodp.arguments import positive_real, real_array
 from geodp.errors import ConditionError, InputError, SpaceError
 from geodp.spaces.base import Array, BoolArray, Space
+from geodp.spaces.lattice import LogSum
 from geodp.statistics.records import ClippedRecords, as_records, raw_chunks
 
 _CHUNK_FLOATS = 2**13  # floats per chunk: 64 KiB, so that its temporaries stay in the cache
@@ -150,15 +152,17 @@ class Ball:
         source = self.accept(records)
         moved = np.zeros(len(source), dtype=bool)
         rough = np.zeros(len(source), dtype=bool)
-        replaced = []
+        replaced, logs = [], []
         for start, chunk in raw_chunks(source, self.chunk_rows):
-            fixed, changed = self._rule(chunk)
+            fixed, changed, z = self._rule(chunk)
+            logs.append(LogSum.of(z, 2 * self.reach))
             moved[start : start + len(chunk)] = changed
             with np.errstate(all="ignore"):
                 differs = (fixed != chunk).reshape(len(chunk), -1).any(axis=1)
             rough[start : start + len(chunk)] = differs & ~changed
             replaced.append(fixed[changed])
-        return ClippedRecords(self, source, moved, tuple(replaced), rough)
+        center_log = functools.reduce(LogSum.merge, logs).mean_log
+        return ClippedRecords(self, source, moved, tuple(replaced), rough, center_log)
 
     def accept(self, records: Any) -> Any:
         """``records`` as an array of the right dtype and shape, no value looked at."""
@@ -174,8 +178,9 @@ class Ball:
         """Records per chunk: a public constant of the space."""
         return max(64, _CHUNK_FLOATS // int(np.prod(self.space.point_shape)))
 
-    def _rule(self, x: Array) -> tuple[Array, BoolArray]:
-        """The public rule on ``(n, *point_shape)``; the second array says which records changed."""
+    def _rule(self, x: Array) -> tuple[Array, BoolArray, Array]:
+        """The public rule on ``(n, *point_shape)``; which records changed; the new log-coordinates
+        at the centre."""
         space, center = self.space, self.center
         wide = (slice(None),) + (None,) * len(space.point_shape)
         with np.errstate(all="ignore"):  # a warning here would depend on a record
@@ -183,7 +188,7 @@ class Ball:
             x = space.project(np.where(lost[wide], center, x))
             lost |= space.cut_locus(center, x)
             x = np.where(lost[wide], center, x)
-            z = space.log_coords(center, x)
+            z = np.array(space.log_coords(center, x))
             t = np.sqrt(np.einsum("ni,ni->n", z, z))
             widest = self.radius * (1 + _SLACK)  # so that a moved record stays where it landed
             far = ~(t <= widest)
@@ -193,7 +198,8 @@ class Ball:
             inside = np.einsum("ni,ni->n", back, back) <= widest**2
             inside &= space.contains(edge)
             x[far] = np.where(inside[wide], edge, center)
-        return x, lost | far
+            z[far] = np.where(inside[:, None], back, 0.0)
+        return x, lost | far, z
 
     def __repr__(self) -> str:
         unit = "" if self.physical_unit is None else f", physical_unit={self.physical_unit!r}"

@@ -25,7 +25,7 @@ from geodp.statistics.sensitivity import (
 from geodp.statistics.solver import Problem, frechet_mean
 
 _RELATIVE_ERROR = 1e-9  # of the radius: far below what one record moves the mean
-_SUBSAMPLE = 2048
+_SUBSAMPLE = 4096
 
 
 def _silent() -> None:
@@ -109,6 +109,13 @@ class _Factor:
     center: Array
     records: ClippedRecords
 
+    @property
+    def center_log(self) -> Array:
+        """Mean log-coordinates at the centre: this factor's, which come after its predecessors'."""
+        dims = [factor.dim for factor in self.records.ball.space.factors]
+        start = sum(dims[: self.index])
+        return self.records.center_log[start : start + dims[self.index]]
+
     def chunks(self) -> Iterator[Array]:
         whole = self.records.ball.space
         for chunk in self.records.chunks():
@@ -170,6 +177,7 @@ def _curved_mean(statistic: FrechetMean, part: _Factor) -> Array:
         error=_error_bound(part.space, part.center, ball),
         chunks=part.chunks,
         subsample=whole.split(part.records.subsample(_SUBSAMPLE))[part.index],
+        center_log=part.center_log,
         progress=statistic.progress,
     )
     return frechet_mean(problem)

@@ -19,10 +19,11 @@ class ClippedRecords:
 
     Holds the raw array (or memory map) and the replaced records beside it, so that a clipped copy
     of the whole input never exists. ``rough`` says which of the others ``project`` still changes,
-    so that exact records are not projected again on every pass. Nothing of it prints.
+    so that exact records are not projected again on every pass. ``center_log`` is the mean of their
+    log-coordinates at the ball's centre, which clipping knows anyway. Nothing of it prints.
     """
 
-    __slots__ = ("_moved", "_replaced", "_rough", "_source", "ball")
+    __slots__ = ("_moved", "_replaced", "_rough", "_source", "ball", "center_log")
 
     def __init__(
         self,
@@ -31,12 +32,14 @@ class ClippedRecords:
         moved: BoolArray,
         replaced: tuple[Array, ...],
         rough: BoolArray,
+        center_log: Array,
     ):
         self.ball = ball
         self._source = source
         self._moved = moved
         self._replaced = replaced
         self._rough = rough
+        self.center_log = center_log
 
     def __len__(self) -> int:
         return len(self._source)
@@ -56,17 +59,26 @@ class ClippedRecords:
     def subsample(self, size: int) -> Array:
         """About ``size`` clipped records at evenly spaced positions, which depend on n alone."""
         step = max(1, len(self) // size)
-        rows, start = [], 0
-        for chunk in self.chunks():
-            rows.append(chunk[(-start) % step :: step].copy())  # a view would keep the chunk
-            start += len(chunk)
-        return np.concatenate(rows)
+        with np.errstate(all="ignore"):
+            rows = np.array(self._source[::step], dtype=np.float64, order="C")
+            starts = range(0, len(self), self.ball.chunk_rows)
+            for start, replaced in zip(starts, self._replaced, strict=True):
+                moved = self._moved[start : start + self.ball.chunk_rows]
+                chosen = np.arange(-start % step, len(moved), step)
+                chosen = chosen[moved[chosen]]
+                rows[(start + chosen) // step] = replaced[np.cumsum(moved)[chosen] - 1]
+            return self.ball.space.project(rows)
 
     def __repr__(self) -> str:
         return f"<clipped records in {self.ball!r}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("Clipped records are not pickled: they hold raw records.")
+
+
+def source_of(records: Any) -> Any:
+    """The raw array behind records, clipped or not; for a data set's digest."""
+    return records._source if isinstance(records, ClippedRecords) else records
 
 
 def as_records(records: Any, shape: tuple[int, ...]) -> Any:
