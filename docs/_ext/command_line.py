@@ -19,10 +19,11 @@ def _help(command: click.Command, parent: click.Context | None, name: str) -> st
 def _listing() -> str:
     root = click.Context(main, info_name="geodp")
     parts = [_help(main, None, "geodp")]
-    parts += [
-        f"## geodp {name}\n\n{_help(command, root, name)}"
-        for name, command in main.commands.items()
-    ]
+    for name, command in main.commands.items():
+        parts.append(f"## geodp {name}\n\n{_help(command, root, name)}")
+        if isinstance(command, click.Group):
+            above = click.Context(command, info_name=name, parent=root)
+            parts += [_help(below, above, part) for part, below in command.commands.items()]
     return "\n".join(parts)
 
 

@@ -9,10 +9,13 @@ from geodp.errors import (
     GeodpError,
     GuaranteeError,
     InputError,
+    LedgerError,
+    LedgerRefusal,
     MismatchError,
     NotYetError,
     SpaceError,
 )
+from geodp.ledger.ledger import Ledger
 from geodp.ledger.receipt import Release
 from geodp.mechanisms import PrivateFootpoint, Wrapped
 from geodp.noise.strategies import Gaussian, L2Laplace, SphericalGamma
@@ -43,6 +46,7 @@ from geodp.statistics import Ball, Certified, FrechetMean, GivenValue, Statistic
 from geodp.verbs.calibrate import calibrate
 from geodp.verbs.plan import plan
 from geodp.verbs.release import release
+from geodp.verbs.session import Session
 from geodp.verbs.verify import verify
 
 __all__ = [
@@ -64,6 +68,9 @@ __all__ = [
     "InputError",
     "KNormGradient",
     "L2Laplace",
+    "Ledger",
+    "LedgerError",
+    "LedgerRefusal",
     "MismatchError",
     "NotYetError",
     "PlanarShapes",
@@ -77,6 +84,7 @@ __all__ = [
     "RiemannianGaussian",
     "RiemannianLaplace",
     "SPD",
+    "Session",
     "Space",
     "SpaceError",
     "Sphere",

@@ -37,3 +37,11 @@ class MismatchError(InputError):
 
 class NotYetError(InputError):
     """A public name whose part of geodp is not built yet; the message says which part."""
+
+
+class LedgerError(GeodpError):
+    """A ledger that cannot be found, read, written or trusted; nothing was released."""
+
+
+class LedgerRefusal(GeodpError):
+    """The ledger does not pay for this release (command line: exit code 3)."""

@@ -12,8 +12,8 @@ import geodp as gd
 NAMES = """
 ApproxDP Ball Certified ConditionError CutLocusError Euclidean ExtrinsicMean FrechetMean
 FrechetVariance Gaussian GaussianDP GeodpError GivenValue GuaranteeError Hyperbolic InputError
-KNormGradient L2Laplace MismatchError NotYetError PlanarShapes Power PrivateFootpoint Product
-Profile PureDP Release RenyiDP RiemannianGaussian RiemannianLaplace SPD Space SpaceError Sphere
+KNormGradient L2Laplace Ledger LedgerError LedgerRefusal MismatchError NotYetError PlanarShapes Power PrivateFootpoint Product
+Profile PureDP Release RenyiDP RiemannianGaussian RiemannianLaplace SPD Session Space SpaceError Sphere
 SphericalGamma Statistic TangentMean Wrapped ZCDP calibrate compose infer parse_space plan release
 verify
 """.split()
@@ -45,4 +45,5 @@ def test_importing_stays_light() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in out.stdout.split()}
     heavy = {"scipy", "flint", "randomgen", "matplotlib", "click", "rich", "sklearn"}
+    heavy |= {"sqlalchemy", "sqlite3", "cryptography", "psycopg"}
     assert loaded & heavy == set()

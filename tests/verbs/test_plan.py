@@ -59,7 +59,7 @@ def test_absurd_budgets_give_figures_not_warnings() -> None:
         ({"n": 2.5}, "integer"),
         ({"n": True}, "integer"),
         ({"releases": 3}, "not built yet"),
-        ({"ledger": "x"}, "not built yet"),
+        ({"ledger": 3}, "gd.Ledger"),
         ({"mechanisms": []}, "At least one"),
         ({"mechanisms": ["wrapped-gaussian"]}, "strategy"),
         ({"guarantee": "1"}, "guarantee"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from geodp.cli.inspection import inspect
+from geodp.cli.ledgers import ledger
 from geodp.cli.planning import calibrate, plan
 from geodp.cli.program import EXIT_CODES, Program
 from geodp.cli.receipts import report, verify
@@ -24,5 +25,5 @@ def main() -> None:
     """
 
 
-for command in (inspect, plan, calibrate, release, verify, report):
+for command in (inspect, plan, calibrate, release, verify, report, ledger):
     main.add_command(command)

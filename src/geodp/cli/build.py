@@ -62,6 +62,18 @@ def guarantee(given: Given) -> Guarantee:
     return _GUARANTEES[kind](*((numbers,) if isinstance(numbers, str) else numbers))
 
 
+def ledger(given: Given) -> gd.Ledger | None:
+    """The ledger that pays, and a data set's name with it; None where none was named."""
+    if given["ledger"] is None:
+        for name in ("ledger_key", "dataset", "group", "request_id"):
+            if given.get(name) is not None:
+                raise InputError(f"--{name.replace('_', '-')} needs the --ledger that pays.")
+        return None
+    if given["dataset"] is None:
+        raise InputError("--ledger needs a --dataset NAME, by which it knows the records again.")
+    return gd.Ledger(given["ledger"], given["ledger_key"])
+
+
 def ball(given: Given, layout: Layout, *, required: bool) -> gd.Ball | None:
     """The public ball from one of the three ways to state it; None if none was and none must be."""
     ways = [

@@ -105,6 +105,35 @@ bound_option = click.option(
     help="Which proven sensitivity of the mean (positive curvature only).",
 )
 
+ledger_key_option = click.option(
+    "--key",
+    "key_file",
+    metavar="FILE",
+    help="The ledger's key file (default: beside the ledger, or $GEODP_LEDGER_KEY).",
+)
+
+ledger_options = _all(
+    click.option(
+        "--ledger", metavar="L", help="Who pays: a ledger's file, or a postgresql:// URL."
+    ),
+    click.option(
+        "--ledger-key",
+        metavar="FILE",
+        help="The ledger's key file (default: beside the ledger, or $GEODP_LEDGER_KEY).",
+    ),
+    click.option(
+        "--dataset",
+        metavar="NAME",
+        help="The records' name in the ledger; its first use registers them.",
+    ),
+    click.option(
+        "--group",
+        metavar="WHAT=LABEL",
+        help="The records are those of one public label, such as site=A; disjoint groups are "
+        "charged in parallel.",
+    ),
+)
+
 json_option = click.option(
     "--json", "quiet", is_flag=True, help="Only the JSON document on stdout, no prose on stderr."
 )

@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from geodp.errors import GeodpError
+from geodp.errors import GeodpError, LedgerRefusal
 
-DONE, CHECK_FAILED, BAD_INPUT, BUG, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 70, 130, 141
+DONE, CHECK_FAILED, BAD_INPUT, REFUSED = 0, 1, 2, 3
+BUG, INTERRUPTED, PIPE_CLOSED = 70, 130, 141
 
 EXIT_CODES = (
-    "Exit codes: 0 done, 1 a check failed, 2 bad input or refused, 3 the ledger refuses "
-    "(reserved), 130 interrupted."
+    "Exit codes: 0 done, 1 a check failed, 2 bad input or refused, 3 the ledger refuses, "
+    "130 interrupted."
 )
 
 
@@ -32,6 +33,9 @@ class Program(click.Group):
         try:
             super().invoke(ctx)
             code = DONE
+        except LedgerRefusal as error:
+            _say(str(error))
+            code = REFUSED
         except GeodpError as error:
             _say(str(error))
             code = BAD_INPUT

@@ -11,9 +11,11 @@ import geodp as gd
 from geodp.cli import build, options
 from geodp.cli.output import Output, Passes, check_writable
 from geodp.cli.program import EXIT_CODES
-from geodp.errors import InputError, NotYetError
+from geodp.errors import InputError
 from geodp.io import Layout, read_point
 from geodp.io.records import read_layout
+from geodp.verbs.paying import Purse
+from geodp.verbs.plan import ranked
 
 _FILES = ("value", "center", "footpoint")  # options that may name a file
 _SEEDED = (
@@ -36,13 +38,21 @@ _SEEDED = (
 )
 @options.footpoint_option
 @options.bound_option
-@click.option("--unit", metavar="TEXT", default="record", help="What one record is: person, scan.")
+@click.option(
+    "--unit",
+    metavar="TEXT",
+    help="What one record is: person, scan. Default: the ledger's unit, else record.",
+)
 @click.option("--value", metavar="FILE", help="Release this point, which you computed, instead.")
 @click.option("--sensitivity", type=float, metavar="D", help="The sensitivity you proved for it.")
 @click.option("--seed", type=click.IntRange(min=0), help="Simulate with this seed: NOT PRIVATE.")
 @click.option("--out", metavar="PATH", help="Save the receipt here too.")
-@click.option("--ledger", hidden=True)
-@click.option("--dataset", hidden=True)
+@options.ledger_options
+@click.option(
+    "--request-id",
+    metavar="ID",
+    help="A text for this request alone: a retry with it returns the stored release.",
+)
 @options.json_option
 def release(file: str | None, quiet: bool, **given: Any) -> None:
     """Release the Fréchet mean of the records in FILE (- for standard input).
@@ -52,8 +62,8 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
     is printed as JSON.
     """
     output, passes = Output(quiet), Passes(quiet)
-    _refuse_ledger(given)
-    if not given["unit"].strip():
+    ledger = build.ledger(given)
+    if given["unit"] is not None and not given["unit"].strip():
         raise InputError("--unit says in words what one record is.")
     space, layout = build.space_and_layout(given)
     promise = build.guarantee(given)
@@ -61,26 +71,29 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
     considered = build.mechanisms(given, layout, given["mechanism"])
     build.check_one_serves(considered, space, promise, domain)
     check_writable(given["out"], file, *(given[name] for name in _FILES))
-    if given["seed"] is not None:
+    if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
     records, statistic = _subject(file, given, layout, domain, passes)
     with warnings.catch_warnings(), passes.running("evaluating the mean"):
         warnings.simplefilter("ignore")  # a warning could depend on a record
-        mechanism = _chosen(considered, statistic, records, promise)
+        mechanism = _chosen(considered, statistic, records, promise, ledger)
         receipt = gd.release(
-            records, statistic, promise, mechanism, unit=given["unit"], rng=_generator(given)
+            records,
+            statistic,
+            promise,
+            mechanism,
+            unit=given["unit"],
+            ledger=ledger,
+            dataset=given["dataset"],
+            group=given["group"],
+            request_id=given["request_id"],
+            rng=_generator(given),
         )
     try:
         _save(receipt, given["out"])
     finally:  # what was spent is shown, come what may
         output.document(receipt.to_json())
         output.prose(repr(receipt))
-
-
-def _refuse_ledger(given: build.Given) -> None:
-    for name in ("ledger", "dataset"):
-        if given[name] is not None:
-            raise NotYetError(f"The budget ledger is not built yet: leave --{name} out.")
 
 
 def _subject(
@@ -109,12 +122,17 @@ def _subject(
 
 
 def _chosen(
-    considered: tuple[Any, ...], statistic: gd.Statistic, records: Any, promise: Any
+    considered: tuple[Any, ...],
+    statistic: gd.Statistic,
+    records: Any,
+    promise: Any,
+    ledger: gd.Ledger | None,
 ) -> Any:
     if len(considered) == 1:
         return considered[0]
     n = 2 if records is None else len(records)  # a given value's sensitivity knows no n
-    return gd.plan(statistic, n, promise, considered).best
+    purse = Purse() if ledger is None else Purse(ledger.budget.notion)
+    return ranked(statistic, n, promise, considered, purse).best
 
 
 def _generator(given: build.Given) -> Any:

@@ -1,1 +1,1 @@
-"""Who pays: receipts today, the durable budget later."""
+"""Who pays: the durable budget, and receipts."""

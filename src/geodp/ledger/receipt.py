@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
 from geodp.errors import GeodpError, InputError
+from geodp.ledger.canonical import canonical
+from geodp.ledger.seal import Seal, seal_of
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Array, Space
 from geodp.spaces.parse import parse_space
@@ -53,6 +55,37 @@ class Domain:
 
 
 @final
+@dataclass(frozen=True)
+class Mark:
+    """The entry of a ledger that paid: the ledger's id, the entry's number and hash, whose data,
+    and the exact ``price`` in the ledger's additive ``notion``."""
+
+    id: str
+    entry: int
+    hash: str
+    dataset: str
+    group: str | None
+    notion: str
+    price: str
+
+
+@final
+@dataclass(frozen=True)
+class Strength:
+    """What the guarantee comes to in other words: upper bounds, from public facts alone.
+
+    ``mu`` of Gaussian DP (None where none is known), one pair (``epsilon``, ``delta``), and the
+    most that a test can detect when it is wrong on 1 % and on 10 % of the others (estimates).
+    """
+
+    mu: float | None
+    epsilon: float
+    delta: float
+    detects_at_1_percent: float
+    detects_at_10_percent: float
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Release:
     """What left the building, and everything needed to check its guarantee.
@@ -76,6 +109,9 @@ class Release:
     released_at: str
     versions: Mapping[str, str]
     neighbours: str = NEIGHBOURS
+    strength: Strength | None = None
+    ledger: Mark | None = None
+    seal: Seal | None = None
 
     @property
     def scale(self) -> float:
@@ -88,39 +124,47 @@ class Release:
         budget = (
             "No ledger was given: nothing remembers this spend, and releases about the same people "
             "add up."
+            if self.ledger is None
+            else f"Paid from the ledger {self.ledger.id} as its entry {self.ledger.entry}."
         )
         seeded = "NOT PRIVATE: the noise came from a seeded generator and can be replayed."
         return (budget,) if self.private else (seeded, budget)
 
     def to_json(self) -> dict[str, Any]:
-        """The receipt as a JSON document (schema ``geodp/release/v1``)."""
-        domain = None
-        if self.domain is not None:
-            domain = asdict(self.domain) | {"center": self.domain.center.tolist()}
+        """The receipt as a JSON document (schema ``geodp/release/v1``), as it was signed."""
+        if self.seal is not None:
+            return {**json.loads(self.seal.document), "signature": self.seal.to_json()}
         return {
             "schema": SCHEMA,
-            "request": {
-                "space": self.space.spec,
-                "statistic": self.statistic,
-                "domain": domain,
-                "n": self.n,
-                "unit": self.unit,
-                "neighbours": self.neighbours,
-                "guarantee": self.guarantee.to_json(),
-                "mechanism": self.mechanism,
-            },
+            "request": request_json(
+                self.space,
+                self.statistic,
+                self.domain,
+                self.n,
+                self.unit,
+                self.guarantee,
+                self.mechanism,
+                self.neighbours,
+            ),
             "outcome": {
                 "value": self.value.tolist(),
                 "sensitivity": asdict(self.sensitivity) | {"total": self.sensitivity.total},
                 "stages": [dict(stage) for stage in self.stages],
                 "expected_distance": self.expected_distance,
                 "guarantee_in_words": self.guarantee.text,
+                "strength": None if self.strength is None else asdict(self.strength),
+                "ledger": None if self.ledger is None else asdict(self.ledger),
                 "private": self.private,
                 "notes": list(self.notes),
                 "released_at": self.released_at,
                 "versions": dict(self.versions),
             },
+            "signature": None,
         }
+
+    def signed_text(self) -> str:
+        """What a ledger signs: the canonical JSON of the receipt without its signature."""
+        return canonical({k: v for k, v in self.to_json().items() if k != "signature"})
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Release:
@@ -152,6 +196,9 @@ class Release:
                 released_at=_text(outcome["released_at"]),
                 versions=dict(outcome["versions"]),
                 neighbours=_text(request["neighbours"]),
+                strength=_part(outcome, "strength", _strength),
+                ledger=_part(outcome, "ledger", _mark),
+                seal=seal_of(document),
             )
         except GeodpError:
             raise
@@ -190,9 +237,64 @@ class Release:
             ("mechanism", f"{self.mechanism}, scale {self.scale:.6g}"),
             ("sensitivity", f"{self.sensitivity.total:.6g}"),
             ("expected distance", f"{self.expected_distance:.4g}"),
+            *_strength_rows(self.strength),
             *(("note", note) for note in self.notes),
         ]
         return "\n".join([head, *(f"  {name}: {text}" for name, text in rows)])
+
+
+def request_json(
+    space: Space,
+    statistic: str,
+    domain: Domain | None,
+    n: int | None,
+    unit: str,
+    guarantee: Guarantee,
+    mechanism: str,
+    neighbours: str = NEIGHBOURS,
+) -> dict[str, Any]:
+    """What was asked for, as it stands on a receipt and in a ledger's entry."""
+    ball = None if domain is None else asdict(domain) | {"center": domain.center.tolist()}
+    return {
+        "space": space.spec,
+        "statistic": statistic,
+        "domain": ball,
+        "n": n,
+        "unit": unit,
+        "neighbours": neighbours,
+        "guarantee": guarantee.to_json(),
+        "mechanism": mechanism,
+    }
+
+
+def _strength_rows(strength: Strength | None) -> list[tuple[str, str]]:
+    if strength is None:
+        return []
+    mu = "" if strength.mu is None else f"mu {strength.mu:.4g}, "
+    pair = f"(epsilon, delta) = ({strength.epsilon:.4g}, {strength.delta:.2g})"
+    attack = (
+        f"an attack that is wrong on 1 % detects at most {100 * strength.detects_at_1_percent:.3g} "
+        f"%, on 10 % at most {100 * strength.detects_at_10_percent:.3g} %"
+    )
+    return [("that is", mu + pair), ("attack power", attack)]
+
+
+_Part = TypeVar("_Part")
+
+
+def _part(outcome: Mapping[str, Any], name: str, kind: Callable[..., _Part]) -> _Part | None:
+    """A part that receipts of geodp 0.1 may lack."""
+    facts = outcome.get(name)
+    return None if facts is None else kind(**facts)
+
+
+def _strength(mu: Any, **rest: Any) -> Strength:
+    return Strength(None if mu is None else float(mu), **{k: float(x) for k, x in rest.items()})
+
+
+def _mark(entry: Any, group: Any, **rest: Any) -> Mark:
+    texts = {name: _text(x) for name, x in rest.items()}
+    return Mark(entry=int(entry), group=None if group is None else _text(group), **texts)
 
 
 def _text(x: object) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -15,6 +15,7 @@ from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Array
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
+from geodp.verbs.paying import Purse, ledger_of
 from geodp.verbs.stages import (
     PUBLIC_SEED,
     at_center,
@@ -31,8 +32,8 @@ class PlanRow:
     """One mechanism: its scale and how far a release is expected to land from the value.
 
     ``center`` and ``edge`` are mean distances for a value at the ball's centre and on its edge,
-    with their standard errors; ``bound`` is a proven bound on ``edge``. ``why_not`` holds the
-    reason where the mechanism cannot serve.
+    with their standard errors; ``bound`` is a proven bound on ``edge``. ``price`` is what a ledger
+    charges, in its additive number. ``why_not`` holds the reason where the mechanism cannot serve.
     """
 
     mechanism: Mechanism
@@ -42,6 +43,7 @@ class PlanRow:
     edge: float | None = None
     edge_error: float | None = None
     bound: float | None = None
+    price: str | None = None
     why_not: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class Plan:
     guarantee: Guarantee
     sensitivity: float
     rows: tuple[PlanRow, ...]
+    budget: Mapping[str, Any] | None = None
 
     @property
     def best(self) -> Mechanism:
@@ -79,7 +82,7 @@ class Plan:
             "guarantee": self.guarantee.to_json(),
             "sensitivity": self.sensitivity,
             "mechanisms": [row.to_json() for row in self.rows],
-        }
+        } | ({} if self.budget is None else {"budget": dict(self.budget)})
 
     def __repr__(self) -> str:
         head = (
@@ -97,6 +100,11 @@ class Plan:
                 )
             else:
                 table.append(f"  {row.mechanism.name:<20}{row.why_not}")
+        if self.budget is not None:
+            prices = {row.mechanism.name: row.price for row in self.rows if row.price is not None}
+            listed = ", ".join(f"{name} {price}" for name, price in prices.items()) or "none"
+            left = f"{self.budget['adds']} left: {self.budget['left']} of {self.budget['limit']}"
+            table.append(f"  ledger: {left}; prices: {listed}")
         return "\n".join([head, *table])
 
 
@@ -112,7 +120,8 @@ def plan(
 
     Touches no data: everything follows from the domain, ``n`` and the guarantee. Distances are
     simulated with a public seed, for a value at the ball's centre (or the space's origin) and for
-    one on its edge.
+    one on its edge. With a ``ledger`` each mechanism's price is shown, and what the ledger would
+    not pay for cannot serve.
 
     Examples
     --------
@@ -126,8 +135,6 @@ def plan(
             "Planning several releases under one budget is not built yet: split the guarantee and "
             "plan each release by itself."
         )
-    if ledger is not None:
-        raise NotYetError("Ledgers are not built yet: plan without one.")
     check_statistic(statistic)
     check_guarantee(guarantee)
     n = check_count(n)
@@ -136,7 +143,24 @@ def plan(
         raise InputError("At least one mechanism is needed.")
     for mechanism in considered:
         check_mechanism(mechanism)
-    rows = [_row(statistic, n, guarantee, mechanism) for mechanism in considered]
+    if ledger is None:
+        return ranked(statistic, n, guarantee, considered, Purse())
+    paying = ledger_of(ledger)
+    left = paying.left_for()
+    purse = Purse(paying.budget.notion, left)
+    budget = paying.budget.to_json(paying.budget.limit - left)
+    return replace(ranked(statistic, n, guarantee, considered, purse), budget=budget)
+
+
+def ranked(
+    statistic: Statistic,
+    n: int,
+    guarantee: Guarantee,
+    mechanisms: Sequence[Mechanism],
+    purse: Purse,
+) -> Plan:
+    """The plan of mechanisms that have passed the checks, as far as the purse allows."""
+    rows = [_row(statistic, n, guarantee, mechanism, purse) for mechanism in mechanisms]
     total = sensitivity_of(statistic, n).total
     return Plan(statistic.name, statistic.space.spec, n, guarantee, total, _ranked(rows))
 
@@ -148,10 +172,14 @@ def check_count(n: object) -> int:
     return int(n)
 
 
-def _row(statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism) -> PlanRow:
-    reason = mechanism.why_not(statistic.space, guarantee, statistic.ball)
+def _row(
+    statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism, purse: Purse
+) -> PlanRow:
+    price, reason = None, mechanism.why_not(statistic.space, guarantee, statistic.ball)
+    if reason is None:
+        price, reason = purse.price(mechanism, statistic, n, guarantee)
     if reason is not None:
-        return PlanRow(mechanism, why_not=reason)
+        return PlanRow(mechanism, price=price, why_not=reason)
     stages = mechanism.stages(guarantee)
     rng = np.random.default_rng(PUBLIC_SEED)
     center, center_error = _mean(simulate(stages, statistic, n, at_center(statistic), rng))
@@ -159,7 +187,7 @@ def _row(statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanis
     cal, _ = calibrated(stages[-1].mechanism, statistic, n, stages[-1].guarantee)
     reach = 0.0 if statistic.ball is None else statistic.ball.reach
     bound = cal.distance_bound(reach * len(stages))  # a private footpoint lies in the ball too
-    return PlanRow(mechanism, cal.scale, center, center_error, edge, edge_error, bound)
+    return PlanRow(mechanism, cal.scale, center, center_error, edge, edge_error, bound, price)
 
 
 def _mean(distances: Array) -> tuple[float, float]:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import ConditionError, MismatchError, NotYetError
-from geodp.ledger.null import Ledger, NullLedger
-from geodp.ledger.receipt import Domain, Release
-from geodp.mechanisms import parse_mechanism
+from geodp.ledger.receipt import Domain, Release, request_json
+from geodp.mechanisms import candidates, parse_mechanism
 from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.privacy.guarantees import Guarantee
 from geodp.random import bit_stream
@@ -21,9 +20,10 @@ from geodp.spaces.base import Array
 from geodp.statistics.domain import Ball
 from geodp.statistics.given_value import GivenValue
 from geodp.statistics.protocol import Certified, Statistic
-from geodp.statistics.records import ClippedRecords
+from geodp.statistics.records import ClippedRecords, source_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
-from geodp.verbs.plan import plan
+from geodp.verbs.paying import Purse, account_for, checked, price_of, strength_of
+from geodp.verbs.plan import ranked
 from geodp.verbs.stages import PUBLIC_SEED, at_center, run, simulate
 
 
@@ -37,6 +37,7 @@ def release(
     entities: object | None = None,
     ledger: object | None = None,
     dataset: str | None = None,
+    group: str | None = None,
     request_id: str | None = None,
     rng: np.random.Generator | None = None,
 ) -> Release:
@@ -53,13 +54,26 @@ def release(
     statistic : such as ``gd.FrechetMean(ball)``.
     guarantee : ``PureDP``, ``ApproxDP``, ``GaussianDP``, ``RenyiDP`` or ``ZCDP``.
     mechanism : ``"best"`` (least expected distance, from public facts) or a mechanism.
-    unit : what one record is, in words (default ``"record"``).
-    rng : a seeded numpy ``Generator`` makes the outcome repeatable and NOT PRIVATE.
-    entities, ledger, dataset, request_id : not built yet; anything but None is refused.
+    unit : what one record is, in words (default: the ledger's, else ``"record"``).
+    entities : not built yet; anything but None is refused.
+    ledger : a ``gd.Ledger``, its file or its URL. It is charged before a record's value is looked
+        at, and what was charged stays charged, whatever happens next.
+    dataset : the data set's name in the ledger, registered with a keyed digest at its first use.
+    group : ``"partition=label"`` where the records are those of one public label; groups of one
+        partition are disjoint and charged in parallel.
+    request_id : a text of yours: a retry with the same one returns the stored release, unchanged.
+    rng : a seeded numpy ``Generator`` makes the outcome repeatable and NOT PRIVATE; a ledger
+        refuses it.
 
     Returns
     -------
-    Release : the value with its receipt.
+    Release : the value with its receipt, signed where a ledger paid.
+
+    Raises
+    ------
+    LedgerRefusal : the ledger does not pay; the message says what would still fit.
+    MismatchError : unit, neighbours or records are not those that the ledger knows.
+    LedgerError : the ledger cannot be read or written.
 
     Examples
     --------
@@ -71,52 +85,61 @@ def release(
     >>> out.value.shape, out.n, out.private
     ((3,), 3, True)
     """
-    _refuse_unbuilt(entities=entities, ledger=ledger, dataset=dataset, request_id=request_id)
+    if entities is not None:
+        raise NotYetError(
+            "Entities (many records of one person as one unit) are not built yet: leave entities "
+            "out."
+        )
     check_statistic(statistic)
     check_guarantee(guarantee)
     stream = bit_stream(rng)
+    account = account_for(ledger, dataset, group, request_id, seeded=not stream.private)
+    protected = account.unit(unit)
     data, n = _accepted(records, statistic)
-    strategy = _strategy(statistic, n, guarantee, mechanism)
+    strategy = strategy_for(statistic, n, guarantee, mechanism, Purse(account.notion))
     stages = strategy.stages(guarantee)
     expected = _expected_distance(statistic, stages, n)
-    account: Ledger = NullLedger()
-    account.reserve(guarantee)
-    certified = _evaluate(statistic, data)
-
-    def draw(cal: Calibration) -> Array:
-        return cal.draw(certified.value, stream)
-
-    value, calibrations, parts = run(stages, statistic, n, draw)
-    outcome = Release(
-        value=value,
-        space=statistic.space,
-        statistic=statistic.name,
-        domain=_described(statistic.ball),
-        n=None if records is None else n,
-        unit="record" if unit is None else unit,
-        guarantee=guarantee,
-        mechanism=strategy.name,
-        sensitivity=parts,
-        stages=tuple(cal.facts() for cal in calibrations),
-        expected_distance=expected,
-        private=stream.private,
-        released_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions=_versions(),
+    domain, public_n = _described(statistic.ball), None if records is None else n
+    price, first = price_of(stages, statistic, n, guarantee, account.notion)
+    request = request_json(
+        statistic.space, statistic.name, domain, public_n, protected, guarantee, strategy.name
     )
-    account.commit(outcome)
-    return outcome
+    shares = [stage.guarantee.to_json() for stage in stages]
+    event = {"request": request, "shares": shares, "footpoint": first.get("footpoint")}
+    before = account.reserve(event, price, source_of(data))
+    if before is not None:
+        return before
+    try:
+        certified = _evaluate(statistic, data)
+        within = checked(price, account.notion, guarantee)
 
+        def draw(cal: Calibration) -> Array:
+            within(cal)
+            return cal.draw(certified.value, stream)
 
-def _refuse_unbuilt(**given: object) -> None:
-    parts = {
-        "entities": "Entities (many records of one person as one unit)",
-        "ledger": "The budget ledger",
-        "dataset": "A data-set name (part of the budget ledger)",
-        "request_id": "A request id (part of the budget ledger)",
-    }
-    for name, value in given.items():
-        if value is not None:
-            raise NotYetError(f"{parts[name]} is not built yet: leave {name} out.")
+        value, calibrations, parts = run(stages, statistic, n, draw)
+        outcome = Release(
+            value=value,
+            space=statistic.space,
+            statistic=statistic.name,
+            domain=domain,
+            n=public_n,
+            unit=protected,
+            guarantee=guarantee,
+            mechanism=strategy.name,
+            sensitivity=parts,
+            stages=tuple(cal.facts() for cal in calibrations),
+            expected_distance=expected,
+            private=stream.private,
+            released_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            versions=_versions(),
+            strength=strength_of(guarantee, calibrations),
+        )
+        account.store(outcome)
+    except BaseException:
+        account.fail()
+        raise
+    return account.commit()
 
 
 def _accepted(records: Any, statistic: Statistic) -> tuple[Any, int]:
@@ -129,11 +152,17 @@ def _accepted(records: Any, statistic: Statistic) -> tuple[Any, int]:
     return data, len(data)
 
 
-def _strategy(
-    statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism | str
+def strategy_for(
+    statistic: Statistic,
+    n: int,
+    guarantee: Guarantee,
+    mechanism: Mechanism | str,
+    purse: Purse,
 ) -> Mechanism:
+    """The mechanism that was asked for, or the best that the purse can pay for; refused with its
+    reason if it cannot serve."""
     if mechanism == "best":
-        return plan(statistic, n, guarantee).best
+        return ranked(statistic, n, guarantee, candidates(), purse).best
     strategy = parse_mechanism(mechanism) if isinstance(mechanism, str) else mechanism
     check_mechanism(strategy)
     reason = strategy.why_not(statistic.space, guarantee, statistic.ball)

@@ -27,7 +27,8 @@ def verify(release: Release) -> list[Check]:
 
     The sensitivity from domain, n and statistic; each stage's scale from the sensitivity and its
     share of the guarantee; the shares' sum; that the value is a point of the space; that the noise
-    was private; the signature of a ledger. A receipt proves what was promised, not that the program that wrote it was geodp.
+    was private; the signature of a ledger. A receipt proves what was promised, not that the program
+    that wrote it was geodp.
 
     Examples
     --------

@@ -1,0 +1,152 @@
+"""geodp ledger: make a budget that lasts, look at it, and check it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+import geodp as gd
+from geodp.cli import build, options
+from geodp.cli.output import Output, check_writable
+from geodp.cli.program import CHECK_FAILED, EXIT_CODES
+from geodp.errors import InputError
+
+_PLACE = click.argument("place", metavar="LEDGER")
+
+
+@click.group(epilog=EXIT_CODES)
+def ledger() -> None:
+    """The budget that lasts: a file, or a PostgreSQL database given by a postgresql:// URL.
+
+    A ledger is for one set of people. It remembers every release about them, and refuses what the
+    budget no longer pays for.
+    """
+
+
+@ledger.command(epilog=EXIT_CODES)
+@_PLACE
+@options.guarantee_options
+@click.option("--unit", required=True, metavar="TEXT", help="Whom it protects: person, scan.")
+@options.ledger_key_option
+@options.json_option
+def init(place: str, unit: str, key_file: str | None, quiet: bool, **given: Any) -> None:
+    """Make LEDGER with a budget and its keys.
+
+    The budget is --gdp, --zcdp, --pure, or --approx (kept as the largest Gaussian DP that implies
+    it). The key file signs receipts and must stay secret: back it up, and keep it from others.
+    """
+    output = Output(quiet)
+    made = gd.Ledger.create(place, build.guarantee(given), unit=unit, key=key_file)
+    facts = made.show()
+    output.document(facts | {"key_file": str(made.key_path)})
+    output.prose(f"{_page(facts)}\n  keys: {made.key_path} (secret)")
+
+
+@ledger.command(epilog=EXIT_CODES)
+@_PLACE
+@options.json_option
+def show(place: str, quiet: bool) -> None:
+    """What LEDGER allows, has spent, and has left."""
+    output = Output(quiet)
+    facts = gd.Ledger(place).show()
+    output.document(facts)
+    output.prose(_page(facts))
+
+
+@ledger.command(epilog=EXIT_CODES)
+@_PLACE
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N entries.")
+@options.json_option
+def history(place: str, last: int | None, quiet: bool) -> None:
+    """What happened in LEDGER, entry by entry."""
+    output = Output(quiet)
+    entries = gd.Ledger(place).history(last)
+    output.document({"ledger": place, "entries": entries})
+    output.prose("\n".join(_lines(entries)))
+
+
+@ledger.command(epilog=EXIT_CODES)
+@_PLACE
+@click.option("--out", metavar="PATH", help="Save the document here, not on standard output.")
+@options.json_option
+def export(place: str, out: str | None, quiet: bool) -> None:
+    """Everything in LEDGER but its secrets, as one JSON document that "verify" can check."""
+    output = Output(quiet)
+    check_writable(out)
+    document = gd.Ledger(place).export()
+    if out is None:
+        output.document(document)
+        return
+    with open(out, "w", encoding="utf-8") as file:
+        json.dump(document, file, ensure_ascii=False, indent=1)
+    output.document({"export": out, "entries": document["ledger"]["entries"]})
+    output.prose(f"Wrote {out}.")
+
+
+@ledger.command(epilog=EXIT_CODES)
+@_PLACE
+@options.json_option
+@click.pass_context
+def verify(ctx: click.Context, place: str, quiet: bool) -> None:
+    """Recompute the chain, the totals and the signatures of LEDGER, or of an export (.json)."""
+    output = Output(quiet)
+    checks = _exported(place) if place.endswith(".json") else gd.Ledger(place).verify()
+    passed = all(check.passed for check in checks)
+    output.document({"passed": passed, "checks": [vars(check) for check in checks]})
+    output.prose("\n".join(map(repr, checks)))
+    if not passed:
+        ctx.exit(CHECK_FAILED)
+
+
+def _exported(path: str) -> list[Any]:
+    from geodp.ledger.checking import check_export
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path!r} is no JSON document.") from error
+    return check_export(document)
+
+
+def _page(facts: dict[str, Any]) -> str:
+    budget = facts["budget"]
+    lines = [
+        f"{facts['ledger']}: a budget for each {facts['unit']} ({facts['neighbours']})",
+        *(_amount(name, budget) for name in ("limit", "spent", "left")),
+    ]
+    for row in facts["datasets"]:
+        group = "" if row["group"] is None else f" [{row['group']}]"
+        lines.append(f"  {row['dataset']}{group}: {budget['adds']} {row['spent']}")
+    counted = ", ".join(f"{n} {state}" for state, n in facts["releases"].items()) or "none"
+    lines.append(f"  releases: {counted}; entries: {facts['entries']}; head {facts['head'][:16]}")
+    return "\n".join(lines)
+
+
+def _amount(name: str, budget: dict[str, Any]) -> str:
+    forms = budget[f"{name}_as"]
+    if forms is None:
+        return f"  {name}: nothing"
+    said = [f"{key} {forms[key]}" for key in ("mu", "rho") if key in forms]
+    if "delta" in forms:
+        said.append(f"epsilon {forms['epsilon']:.6g} at delta {forms['delta']}")
+    elif "epsilon" in forms:
+        said.append(f"epsilon {forms['epsilon']}")
+    return f"  {name}: {', or '.join(said)}"
+
+
+def _lines(entries: Iterable[dict[str, Any]]) -> Iterable[str]:
+    for entry in entries:
+        body = entry["body"]
+        what = {
+            "open": lambda b: f"one {b['unit']}, {b['budget']['stated']}",
+            "register": lambda b: f"{b['dataset']} {b['group'] or ''}",
+            "reserve": lambda b: (
+                f"{b['dataset']} {b['group'] or ''} pays {b['price']} for a "
+                f"{b['event']['request']['statistic']} by {b['event']['request']['mechanism']}"
+            ),
+        }.get(entry["kind"], lambda b: f"entry {b['reservation']}")(body)
+        yield f"{entry['number']:>6}  {entry['at']}  {entry['kind']:<9} {what}"

@@ -1,0 +1,66 @@
+"""What a release asks of whoever pays, and the account of a release that nobody pays for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, final
+
+from geodp.ledger.receipt import Release
+
+
+class Account(Protocol):
+    """One release's way through a ledger: reserve, draw, store, commit.
+
+    A release reserves before it looks at a record, and returns what ``commit`` gives.
+    """
+
+    @property
+    def notion(self) -> str | None:
+        """The notion in which prices add; None where nobody counts."""
+
+    def unit(self, asked: str | None) -> str:
+        """The unit of privacy; MismatchError when another one was asked for."""
+
+    def reserve(self, event: Mapping[str, Any], price: Fraction, records: Any) -> Release | None:
+        """Pay, or raise LedgerRefusal; the stored release where this request was made before."""
+
+    def store(self, release: Release) -> None:
+        """Keep the release durably, signed."""
+
+    def commit(self) -> Release:
+        """Close the account; the release as it may leave."""
+
+    def fail(self) -> None:
+        """Say that no release came of it; what was paid stays paid."""
+
+
+@final
+@dataclass
+class NoAccount:
+    """Grants everything and remembers nothing; the receipt says so."""
+
+    _release: Release | None = None
+
+    @property
+    def notion(self) -> None:
+        return None
+
+    def unit(self, asked: str | None) -> str:
+        return "record" if asked is None else asked
+
+    def reserve(self, event: Mapping[str, Any], price: Fraction, records: Any) -> None:
+        """Grant."""
+
+    def store(self, release: Release) -> None:
+        """Hold it until the commit."""
+        self._release = release
+
+    def commit(self) -> Release:
+        """The release as it is."""
+        assert self._release is not None
+        return self._release
+
+    def fail(self) -> None:
+        """Nothing was written."""

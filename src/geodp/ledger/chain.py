@@ -1,0 +1,66 @@
+"""Appending to the chain of entries, inside a writer's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from geodp.errors import LedgerError
+from geodp.ledger import tables
+from geodp.ledger.canonical import GENESIS, canonical, entry_hash
+
+
+class End(NamedTuple):
+    """Where a chain ends: how many entries there are, and the hash of the last."""
+
+    entries: int
+    head: str
+
+
+def end_of(connection: sa.Connection, row: sa.Row[Any]) -> End:
+    """The end of the chain, once it is seen that the last entry is the one the ledger names.
+
+    A file that lost its tail, or an entry that was changed, is found here before it can pay.
+    """
+    last = connection.execute(
+        sa.select(tables.entries).order_by(tables.entries.c.number.desc()).limit(2)
+    ).all()
+    if row.entries == 0 and not last:
+        return End(0, GENESIS)
+    whole = bool(last) and last[0].number == row.entries and last[0].hash == row.head
+    if whole:
+        previous = GENESIS if len(last) == 1 else last[1].hash
+        entry = last[0]
+        whole = entry.hash == entry_hash(previous, entry.number, entry.at, entry.kind, entry.body)
+    if not whole:
+        raise LedgerError(
+            "The ledger is damaged: its last entry is not the one that it names. Restore a backup; "
+            "'geodp ledger verify' shows what is wrong."
+        )
+    return End(row.entries, row.head)
+
+
+def append(
+    connection: sa.Connection, row: sa.Row[Any], kind: str, *bodies: Mapping[str, Any]
+) -> End:
+    """Add an entry for each body; the ledger's row must be locked. Returns the new end.
+
+    The time is this machine's and is for reading only: entries are in the order of their numbers.
+    """
+    return extend(connection, end_of(connection, row), [(kind, body) for body in bodies])
+
+
+def extend(connection: sa.Connection, end: End, news: list[tuple[str, Mapping[str, Any]]]) -> End:
+    """Add entries after an end that has been checked."""
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    rows = []
+    for kind, body in news:
+        text, number = canonical(body), end.entries + 1
+        end = End(number, entry_hash(end.head, number, at, kind, text))
+        rows.append({"number": number, "at": at, "kind": kind, "body": text, "hash": end.head})
+    connection.execute(sa.insert(tables.entries), rows)
+    connection.execute(sa.update(tables.ledger).values(entries=end.entries, head=end.head))
+    return end

@@ -1,0 +1,132 @@
+"""A ledger checked from its export alone, without the database and without secrets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from geodp.errors import GeodpError, InputError
+from geodp.ledger.budget import Budget
+from geodp.ledger.canonical import GENESIS, canonical, entry_hash, sha256
+from geodp.ledger.check import Check
+from geodp.ledger.reading import EXPORT, amounts
+from geodp.ledger.seal import seal_of
+from geodp.ledger.totals import Part, part_of, total
+
+Export = Mapping[str, Any]
+
+
+class _Failed(Exception):
+    """A check that does not hold; its message is the detail."""
+
+
+def check_export(document: Export) -> list[Check]:
+    """Everything that can be recomputed from an export; InputError for another document."""
+    if not isinstance(document, Mapping) or document.get("schema") != EXPORT:
+        raise InputError(f"This is no export of a ledger of schema {EXPORT}.")
+    checks: dict[str, Callable[[Export], str]] = {
+        "chain": _chain,
+        "opening": _opening,
+        "totals": _totals,
+        "releases": _releases,
+        "receipts": _receipts,
+    }
+    return [_run(name, check, document) for name, check in checks.items()]
+
+
+def _run(name: str, check: Callable[[Export], str], document: Export) -> Check:
+    try:
+        return Check(name, True, check(document))
+    except (_Failed, GeodpError) as error:
+        return Check(name, False, str(error))
+    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, AttributeError):
+        return Check(name, False, "A part of the ledger is of the wrong kind.")
+
+
+def _chain(document: Export) -> str:
+    head = GENESIS
+    for number, entry in enumerate(document["entries"], 1):
+        said = entry_hash(head, number, entry["at"], entry["kind"], canonical(entry["body"]))
+        if entry["number"] != number or entry["hash"] != said:
+            raise _Failed(f"Entry {number} is not the one that was written.")
+        head = said
+    facts = document["ledger"]
+    if (facts["entries"], facts["head"]) != (len(document["entries"]), head):
+        raise _Failed("The chain does not end where the ledger says: entries are missing.")
+    return f"{len(document['entries'])} entries, each bound to the one before; head {head[:16]}."
+
+
+def _opening(document: Export) -> str:
+    first, facts = document["entries"][0], document["ledger"]
+    if first["kind"] != "open" or any(first["body"][name] != facts[name] for name in first["body"]):
+        raise _Failed("The ledger's unit, neighbours, budget or key is not the one it opened with.")
+    return f"Unit {facts['unit']}, {facts['neighbours']}, budget and key as opened."
+
+
+def _totals(document: Export) -> str:
+    budget = Budget.read(document["ledger"]["budget"])
+    charged: dict[Part, Fraction] = {}
+    for entry in document["entries"]:
+        if entry["kind"] == "reserve":
+            body = entry["body"]
+            part = part_of(body["dataset"], body["group"])
+            if body["notion"] != budget.notion:
+                raise _Failed(f"Entry {entry['number']} is priced in another notion.")
+            charged[part] = charged.get(part, Fraction(0)) + amounts(body["price"])
+    kept = {
+        Part(d["name"], d["partition"], d["label"]): amounts(d["spent"])
+        for d in document["datasets"]
+    }
+    if kept != charged:
+        raise _Failed("The totals kept are not the sums of the entries.")
+    if total(charged) > budget.limit:
+        raise _Failed("More was spent than the budget allows.")
+    return f"Spent {budget.text(total(charged))}, within the budget, the sum of the entries."
+
+
+def _releases(document: Export) -> str:
+    kinds: dict[str, set[int]] = {"reserve": set(), "commit": set(), "fail": set()}
+    sums = {}
+    for entry in document["entries"]:
+        if entry["kind"] == "reserve":
+            kinds["reserve"].add(entry["number"])
+        elif entry["kind"] in kinds:
+            reservation = entry["body"]["reservation"]
+            if reservation in kinds["commit"] | kinds["fail"]:
+                raise _Failed(f"Reservation {reservation} was closed twice.")
+            kinds[entry["kind"]].add(reservation)
+            sums[reservation] = entry["body"].get("receipt_sha256")
+    states: Counter[str] = Counter()
+    for row in document["releases"]:
+        number, state = row["reservation"], row["state"]
+        states[state] += 1
+        if number not in kinds["reserve"]:
+            raise _Failed("There is a release without a reservation.")
+        if (state == "committed") != (number in kinds["commit"]):
+            raise _Failed(f"Entries and state of reservation {number} disagree.")
+        if state == "committed" and sha256(canonical(row["receipt"])) != sums[number]:
+            raise _Failed(f"The receipt of reservation {number} is not the one committed.")
+    if {row["reservation"] for row in document["releases"]} != kinds["reserve"]:
+        raise _Failed("There is a reservation whose release is missing.")
+    listed = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+    return f"Every release has its reservation: {listed or 'none yet'}."
+
+
+def _receipts(document: Export) -> str:
+    hashes = {entry["number"]: entry["hash"] for entry in document["entries"]}
+    count = 0
+    for row in document["releases"]:
+        if row["receipt"] is None:
+            continue
+        number, mark = row["reservation"], row["receipt"]["outcome"]["ledger"]
+        if (mark["id"], mark["entry"]) != (document["ledger"]["id"], number) or mark[
+            "hash"
+        ] != hashes[number]:
+            raise _Failed(f"The receipt of reservation {number} names another entry.")
+        seal = seal_of(row["receipt"])
+        if seal is None or seal.public_key != document["ledger"]["public_key"] or not seal.holds:
+            raise _Failed(f"The receipt of reservation {number} is not signed by this ledger.")
+        count += 1
+    return f"{count} receipts, each signed by this ledger and naming its entry."
