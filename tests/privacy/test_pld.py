@@ -58,7 +58,7 @@ def is_sound(a: Losses) -> bool:
     return a.tails[0] == ONE and falling
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(losses(), losses())
 def test_convolution_is_exact_up_to_one_unit_upwards(a: Losses, b: Losses) -> None:
     whole = convolved(a, b, NONE)
@@ -76,7 +76,7 @@ def test_convolution_is_exact_up_to_one_unit_upwards(a: Losses, b: Losses) -> No
         assert 0 <= Fraction(kept, ONE) - tail(truth, infinite, i) < Fraction(1, ONE)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(losses(), st.integers(0, ONE // 4), st.integers(0, ONE // 4))
 def test_trimming_moves_little_mass_and_only_up(a: Losses, top: int, bottom: int) -> None:
     cut = trimmed(a, Cut(top, bottom))
@@ -88,7 +88,7 @@ def test_trimming_moves_little_mass_and_only_up(a: Losses, top: int, bottom: int
         assert after <= before + mp.mpf(top + bottom) / ONE + mp.mpf("1e-40")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(losses(), st.integers(-40, 40))
 def test_delta_is_the_definition_rounded_up(a: Losses, numerator: int) -> None:
     epsilon = Fraction(numerator, 7)
@@ -96,7 +96,7 @@ def test_delta_is_the_definition_rounded_up(a: Losses, numerator: int) -> None:
     assert truth - mp.mpf("1e-50") <= bound <= truth + mp.mpf(len(a.tails) + 2) / ONE
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(losses())
 def test_a_coarser_grid_keeps_delta_on_its_points_and_raises_it_between(a: Losses) -> None:
     wide = coarser(a)
@@ -110,7 +110,7 @@ def test_a_coarser_grid_keeps_delta_on_its_points_and_raises_it_between(a: Losse
             assert after <= before + mp.mpf(100 * len(a.tails)) / ONE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(losses(), st.integers(1, 9))
 def test_powers_are_repeated_products(a: Losses, count: int) -> None:
     whole = power(a, count, NONE)
@@ -123,7 +123,7 @@ def test_powers_are_repeated_products(a: Losses, count: int) -> None:
         assert gap <= Fraction(40 * (len(whole.tails) + 1), ONE)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(losses(), losses(step=Fraction(1, 8)))
 def test_different_grids_meet_on_the_coarser(a: Losses, b: Losses) -> None:
     whole = joined(a, b, NONE)

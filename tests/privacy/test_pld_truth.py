@@ -52,6 +52,29 @@ def test_small_deltas_reach_deeper_levels() -> None:
         assert mixture.delta(epsilon) <= delta * 1.01
 
 
+@pytest.mark.parametrize(
+    ("pure", "mu"),
+    [
+        ("700", "1/1000"),
+        ("1000000", "1"),
+        ("1/1000000000", "1"),
+        ("1", "1/1000000000"),
+        ("3", "50"),
+    ],
+)
+def test_parts_of_very_different_size(pure: str, mu: str) -> None:
+    whole = compose([PureProfile.of(pure), GaussianProfile.of(mu)])
+    for delta in (1e-3, 1e-12):
+        epsilon = Fraction(whole.epsilon(delta))
+        with mp.workdps(50):
+            p = 1 / (1 + mp.exp(-oracle.number(Fraction(pure))))
+            mass = p * oracle.gaussian_delta(Fraction(mu), epsilon - Fraction(pure))
+            mass += (1 - p) * oracle.gaussian_delta(Fraction(mu), epsilon + Fraction(pure))
+            assert mass <= mp.mpf(delta)
+        added = float(Fraction(pure)) + GaussianProfile.of(mu).epsilon(delta)
+        assert epsilon <= added * 1.05  # one grid for both is coarse for one of them
+
+
 def _discrete_delta(p: list[Fraction], q: list[Fraction], epsilon: mp.mpf) -> mp.mpf:
     factor = mp.exp(epsilon)
     return mp.fsum(
