@@ -20,13 +20,11 @@ from geodp.ledger.receipt import Release
 from geodp.mechanisms import PrivateFootpoint, Wrapped
 from geodp.noise.strategies import Gaussian, L2Laplace, SphericalGamma
 from geodp.pending import (
-    ExtrinsicMean,
     FrechetVariance,
     KNormGradient,
     Power,
     RiemannianGaussian,
     RiemannianLaplace,
-    TangentMean,
     infer,
 )
 from geodp.privacy.compose import compose
@@ -42,7 +40,15 @@ from geodp.spaces import (
     Sphere,
     parse_space,
 )
-from geodp.statistics import Ball, Certified, FrechetMean, GivenValue, Statistic
+from geodp.statistics import (
+    Ball,
+    Certified,
+    ExtrinsicMean,
+    FrechetMean,
+    GivenValue,
+    Statistic,
+    TangentMean,
+)
 from geodp.verbs.calibrate import calibrate
 from geodp.verbs.plan import plan
 from geodp.verbs.release import release

@@ -21,8 +21,6 @@ _WRAPPED = "Use gd.Wrapped(gd.Gaussian()) or gd.Wrapped(gd.L2Laplace())."
 _MEAN = "Use gd.FrechetMean(ball)."
 
 Power = _pending("Power", "powers of a space", "Use gd.Product of few factors.")
-TangentMean = _pending("TangentMean", "tangent means", _MEAN)
-ExtrinsicMean = _pending("ExtrinsicMean", "extrinsic means", _MEAN)
 FrechetVariance = _pending("FrechetVariance", "variances and other inference", _MEAN)
 RiemannianLaplace = _pending("RiemannianLaplace", "radial laws on the space itself", _WRAPPED)
 RiemannianGaussian = _pending("RiemannianGaussian", "radial laws on the space itself", _WRAPPED)

@@ -128,7 +128,9 @@ class Release:
             else f"Paid from the ledger {self.ledger.id} as its entry {self.ledger.entry}."
         )
         seeded = "NOT PRIVATE: the noise came from a seeded generator and can be replayed."
-        return (budget,) if self.private else (seeded, budget)
+        then = self.stages[-1].get("then")
+        notes = (budget,) if self.private else (seeded, budget)
+        return notes if then is None else (*notes, _text(then))
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON document (schema ``geodp/release/v1``), as it was signed."""

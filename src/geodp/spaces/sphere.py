@@ -14,6 +14,7 @@ from geodp.errors import CutLocusError, SpaceError
 from geodp.spaces import checks, radial
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import EPS, array, broadcast, dot, length, quiet
+from geodp.spaces.embeddings import Embedding, UnitVectors
 from geodp.spaces.limits import cap
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ class Sphere(Space):
     @property
     def is_two_point_homogeneous(self) -> bool:
         return True
+
+    @property
+    def embedding(self) -> Embedding:
+        """The map to unit vectors, for extrinsic means."""
+        return UnitVectors(self._dim + 1, self._kappa)
 
     def contains(self, x: ArrayLike) -> BoolArray:
         with quiet():

@@ -5,5 +5,17 @@ from geodp.statistics.frechet_mean import FrechetMean
 from geodp.statistics.given_value import GivenValue
 from geodp.statistics.protocol import Certified, Statistic
 from geodp.statistics.records import ClippedRecords
+from geodp.statistics.relatives import ExtrinsicMean, TangentMean
+from geodp.statistics.route import Route
 
-__all__ = ["Ball", "Certified", "ClippedRecords", "FrechetMean", "GivenValue", "Statistic"]
+__all__ = [
+    "Ball",
+    "Certified",
+    "ClippedRecords",
+    "ExtrinsicMean",
+    "FrechetMean",
+    "GivenValue",
+    "Route",
+    "Statistic",
+    "TangentMean",
+]

@@ -32,6 +32,9 @@ class Statistic(Protocol):
     between the exact values on any two data sets of ``n`` records that differ in one;
     ``error_bound`` bounds the distance of every computed value from the exact one. A release is
     calibrated to ``sensitivity(n) + 2 * error_bound``.
+
+    Optionally, an attribute ``route`` (``geodp.statistics.Route``) says that the value lives in
+    another space, where noise is added, and how the drawn point is mapped to ``space`` after.
     """
 
     @property

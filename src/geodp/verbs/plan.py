@@ -14,6 +14,7 @@ from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Array
 from geodp.statistics.protocol import Statistic
+from geodp.statistics.route import route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, ledger_of
 from geodp.verbs.stages import (
@@ -32,7 +33,7 @@ class PlanRow:
     """One mechanism: its scale and how far a release is expected to land from the value.
 
     ``center`` and ``edge`` are mean distances for a value at the ball's centre and on its edge,
-    with their standard errors; ``bound`` is a proven bound on ``edge``. ``price`` is what a ledger
+    with their standard errors; ``bound`` is a proven bound on ``edge``, if there is one. ``price`` is what a ledger
     charges, in its additive number. ``why_not`` holds the reason where the mechanism cannot serve.
     """
 
@@ -55,7 +56,10 @@ class PlanRow:
 @final
 @dataclass(frozen=True)
 class Plan:
-    """The mechanisms in order of expected distance; those that cannot serve come last."""
+    """The mechanisms in order of expected distance; those that cannot serve come last.
+
+    ``note`` says what differs from a Fréchet mean released on its own space.
+    """
 
     statistic: str
     space: str
@@ -64,6 +68,7 @@ class Plan:
     sensitivity: float
     rows: tuple[PlanRow, ...]
     budget: Mapping[str, Any] | None = None
+    note: str = ""
 
     @property
     def best(self) -> Mechanism:
@@ -82,6 +87,7 @@ class Plan:
             "guarantee": self.guarantee.to_json(),
             "sensitivity": self.sensitivity,
             "mechanisms": [row.to_json() for row in self.rows],
+            **({"note": self.note} if self.note else {}),
         } | ({} if self.budget is None else {"budget": dict(self.budget)})
 
     def __repr__(self) -> str:
@@ -96,7 +102,7 @@ class Plan:
                 edge = f"{row.edge:.4g} ± {row.edge_error:.1g}"
                 table.append(
                     f"  {row.mechanism.name:<20}{row.scale:>10.4g}{center:>18}{edge:>18}"
-                    f"{row.bound:>10.4g}"
+                    f"{'none' if row.bound is None else format(row.bound, '.4g'):>10}"
                 )
             else:
                 table.append(f"  {row.mechanism.name:<20}{row.why_not}")
@@ -105,7 +111,8 @@ class Plan:
             listed = ", ".join(f"{name} {price}" for name, price in prices.items()) or "none"
             left = f"{self.budget['adds']} left: {self.budget['left']} of {self.budget['limit']}"
             table.append(f"  ledger: {left}; prices: {listed}")
-        return "\n".join([head, *table])
+        note = [f"  note: {self.note}"] if self.note else []
+        return "\n".join([head, *table, *note])
 
 
 def plan(
@@ -162,7 +169,8 @@ def ranked(
     """The plan of mechanisms that have passed the checks, as far as the purse allows."""
     rows = [_row(statistic, n, guarantee, mechanism, purse) for mechanism in mechanisms]
     total = sensitivity_of(statistic, n).total
-    return Plan(statistic.name, statistic.space.spec, n, guarantee, total, _ranked(rows))
+    head = (statistic.name, statistic.space.spec, n, guarantee, total)
+    return Plan(*head, _ranked(rows), note=route_of(statistic).words)
 
 
 def check_count(n: object) -> int:
@@ -175,7 +183,8 @@ def check_count(n: object) -> int:
 def _row(
     statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism, purse: Purse
 ) -> PlanRow:
-    price, reason = None, mechanism.why_not(statistic.space, guarantee, statistic.ball)
+    route = route_of(statistic)
+    price, reason = None, mechanism.why_not(route.space, guarantee, route.ball)
     if reason is None:
         price, reason = purse.price(mechanism, statistic, n, guarantee)
     if reason is not None:
@@ -187,7 +196,8 @@ def _row(
     cal, _ = calibrated(stages[-1].mechanism, statistic, n, stages[-1].guarantee)
     reach = 0.0 if statistic.ball is None else statistic.ball.reach
     bound = cal.distance_bound(reach * len(stages))  # a private footpoint lies in the ball too
-    return PlanRow(mechanism, cal.scale, center, center_error, edge, edge_error, bound, price)
+    proven = None if route.stretch is None else bound * route.stretch
+    return PlanRow(mechanism, cal.scale, center, center_error, edge, edge_error, proven, price)
 
 
 def _mean(distances: Array) -> tuple[float, float]:

@@ -21,10 +21,11 @@ from geodp.statistics.domain import Ball
 from geodp.statistics.given_value import GivenValue
 from geodp.statistics.protocol import Certified, Statistic
 from geodp.statistics.records import ClippedRecords, source_of
+from geodp.statistics.route import route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, account_for, checked, price_of, strength_of
 from geodp.verbs.plan import ranked
-from geodp.verbs.stages import PUBLIC_SEED, at_center, run, simulate
+from geodp.verbs.stages import PUBLIC_SEED, at_center, finished, run, simulate, stage_facts
 
 
 def release(
@@ -119,7 +120,7 @@ def release(
 
         value, calibrations, parts = run(stages, statistic, n, draw)
         outcome = Release(
-            value=value,
+            value=finished(statistic, value),
             space=statistic.space,
             statistic=statistic.name,
             domain=domain,
@@ -128,7 +129,7 @@ def release(
             guarantee=guarantee,
             mechanism=strategy.name,
             sensitivity=parts,
-            stages=tuple(cal.facts() for cal in calibrations),
+            stages=stage_facts(statistic, calibrations, value),
             expected_distance=expected,
             private=stream.private,
             released_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -165,7 +166,8 @@ def strategy_for(
         return ranked(statistic, n, guarantee, candidates(), purse).best
     strategy = parse_mechanism(mechanism) if isinstance(mechanism, str) else mechanism
     check_mechanism(strategy)
-    reason = strategy.why_not(statistic.space, guarantee, statistic.ball)
+    route = route_of(statistic)
+    reason = strategy.why_not(route.space, guarantee, route.ball)
     if reason is not None:
         raise ConditionError(reason)
     return strategy

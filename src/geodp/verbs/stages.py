@@ -11,6 +11,7 @@ from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Array
 from geodp.statistics.protocol import Statistic
+from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import calibrate
 
 PUBLIC_SEED = 20220513  # simulated figures are the same for everyone
@@ -25,7 +26,7 @@ def sensitivity_of(statistic: Statistic, n: int, mechanism: Mechanism | None = N
     The error bound covers the statistic's own and the rounding of the value's logarithm at the
     mechanism's footpoint.
     """
-    ball, error = statistic.ball, statistic.error_bound
+    ball, error = route_of(statistic).ball, statistic.error_bound
     if ball is not None:
         offset = 0.0 if mechanism is None else mechanism.offset(ball)
         rounding = ball.space.log_error(ball.center, max(ball.reach, offset))
@@ -37,8 +38,8 @@ def calibrated(
     mechanism: Mechanism, statistic: Statistic, n: int, guarantee: Guarantee
 ) -> tuple[Calibration, Sensitivity]:
     """The mechanism with the scale that the computed value's sensitivity needs."""
-    parts = sensitivity_of(statistic, n, mechanism)
-    cal = calibrate(mechanism, statistic.space, parts.total, guarantee, ball=statistic.ball)
+    parts, route = sensitivity_of(statistic, n, mechanism), route_of(statistic)
+    cal = calibrate(mechanism, route.space, parts.total, guarantee, ball=route.ball)
     return cal, parts
 
 
@@ -49,12 +50,13 @@ def run(
     draw: Callable[[Calibration], Array],
 ) -> tuple[Array, list[Calibration], Sensitivity]:
     """Calibrate and draw stage after stage; a later one is built on the point drawn before it."""
+    ball = route_of(statistic).ball
     first, *later = stages
     cal, parts = calibrated(first.mechanism, statistic, n, first.guarantee)
     calibrations = [cal]
     point = draw(cal)
     for stage in later:
-        footpoint = point if statistic.ball is None else statistic.ball.project(point)
+        footpoint = point if ball is None else ball.project(point)
         cal, parts = calibrated(stage.mechanism.at(footpoint), statistic, n, stage.guarantee)
         calibrations.append(cal)
         point = draw(cal)
@@ -69,17 +71,38 @@ def simulate(
     rng: np.random.Generator,
 ) -> Array:
     """Distances of simulated releases from ``values`` of shape ``(repeats, *point_shape)``."""
-    if len(stages) == 1:
-        cal, _ = calibrated(stages[0].mechanism, statistic, n, stages[0].guarantee)
+    route, once = route_of(statistic), len(stages) == 1
+    cal, _ = calibrated(stages[0].mechanism, statistic, n, stages[0].guarantee)
+    if once and is_direct(route):
         return cal.distances(values, rng)
 
-    def distance(value: Array) -> float:
-        point, _, _ = run(stages, statistic, n, lambda cal: cal.sample(value, rng=rng))
-        return float(statistic.space.dist(value, point))
+    def drawn(value: Array) -> Array:
+        if once:
+            return cal.sample(value, rng=rng)
+        return run(stages, statistic, n, lambda cal: cal.sample(value, rng=rng))[0]
 
     with np.errstate(all="ignore"):
-        distances = np.array([distance(value) for value in values[:_NESTED]])
-    return np.where(distances < _UNRESOLVED, distances, _UNRESOLVED)
+        lifted = route.lift(values[:_NESTED])
+        draws = np.stack([drawn(value) for value in lifted])
+        distances = statistic.space.dist(route.finish(lifted), route.finish(draws))
+    return np.asarray(np.where(distances < _UNRESOLVED, distances, _UNRESOLVED))
+
+
+def finished(statistic: Statistic, drawn: Array) -> Array:
+    """The point of the statistic's own space that a drawn point stands for."""
+    return np.asarray(route_of(statistic).finish(drawn[None])[0])
+
+
+def stage_facts(
+    statistic: Statistic, calibrations: list[Calibration], drawn: Array
+) -> tuple[dict[str, object], ...]:
+    """What a receipt says of each draw; for a value that lives elsewhere also where, the point
+    that was drawn, and how it became the released one."""
+    facts, route = [cal.facts() for cal in calibrations], route_of(statistic)
+    if not is_direct(route):
+        facts = [stage | {"space": route.space.spec} for stage in facts]
+        facts[-1] |= {"drawn": drawn.tolist(), "then": route.words}
+    return tuple(facts)
 
 
 def at_center(statistic: Statistic) -> Array:

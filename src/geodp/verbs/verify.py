@@ -17,9 +17,13 @@ from geodp.ledger.receipt import NEIGHBOURS, Release
 from geodp.mechanisms.base import Calibration, Mechanism
 from geodp.mechanisms.wrapped import Wrapped
 from geodp.privacy.guarantees import Guarantee
+from geodp.spaces.base import Space
+from geodp.spaces.parse import parse_space
 from geodp.statistics.domain import Ball
-from geodp.statistics.frechet_mean import FrechetMean
-from geodp.verbs.stages import sensitivity_of
+from geodp.statistics.known import known_statistic
+from geodp.statistics.protocol import Statistic
+from geodp.statistics.route import is_direct, route_of
+from geodp.verbs.stages import finished, sensitivity_of
 
 
 def verify(release: Release) -> list[Check]:
@@ -76,6 +80,11 @@ def _value(release: Release) -> str:
     space = release.space
     if release.value.shape != space.point_shape or not space.contains(release.value):
         raise _Failed(f"The value is no point of {space.spec}.")
+    statistic = _statistic(release)
+    if statistic is not None and not is_direct(route_of(statistic)):
+        drawn = np.array(release.stages[-1]["drawn"], dtype=np.float64)
+        if not space.dist(finished(statistic, drawn), release.value) <= 1e-9:
+            raise _Failed("The value does not follow from the point that was drawn.")
     return f"A point of {space.spec}."
 
 
@@ -91,23 +100,12 @@ def _ball(release: Release) -> Ball | None:
     return Ball(release.space, release.domain.center, release.domain.radius)
 
 
-def _statistic(release: Release) -> FrechetMean | None:
+def _statistic(release: Release) -> Statistic | None:
     """The statistic named on the receipt, if it is one of geodp's own."""
     ball = _ball(release)
     if ball is None or release.n is None:
         return None
-    known = {mean.name: mean for mean in _means(ball)}
-    return known.get(release.statistic)
-
-
-def _means(ball: Ball) -> list[FrechetMean]:
-    means = []
-    for bound in ("sharp", "published"):
-        try:
-            means.append(FrechetMean(ball, bound))
-        except InputError:  # this bound does not exist for the ball
-            continue
-    return means
+    return known_statistic(release.statistic, ball)
 
 
 def _sensitivity(release: Release) -> str:
@@ -138,8 +136,19 @@ def _strategy(stage: Mapping[str, Any]) -> Mechanism:
 
 def _recalibrated(release: Release, stage: Mapping[str, Any]) -> Calibration:
     guarantee = Guarantee.from_json(stage["guarantee"])
-    strategy = _strategy(stage)
-    return strategy.calibrate(release.space, release.sensitivity.total, guarantee, _ball(release))
+    space, ball = _noise_space(release, stage)
+    return _strategy(stage).calibrate(space, release.sensitivity.total, guarantee, ball)
+
+
+def _noise_space(release: Release, stage: Mapping[str, Any]) -> tuple[Space, Ball | None]:
+    """Where the stage's noise was added: known of geodp's own statistics, else as it says."""
+    statistic = _statistic(release)
+    if statistic is not None:
+        route = route_of(statistic)
+        return route.space, route.ball
+    if "space" in stage:
+        return parse_space(str(stage["space"])), None
+    return release.space, _ball(release)
 
 
 def _scale(release: Release) -> str:
