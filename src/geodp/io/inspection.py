@@ -18,6 +18,8 @@ _HINTS = {
     "Divide by the length, or declare degrees with --lonlat.",
     "hyperbolic": "Points of hyperbolic space lie on the hyperboloid, time coordinate first. "
     "Declare embeddings in Poincaré's ball with --poincare.",
+    "shapes": "Landmarks that are not finite, or that all coincide, have no shape. In Python, raw "
+    "landmarks become points by gd.PlanarShapes.from_landmarks.",
 }
 
 
@@ -78,7 +80,7 @@ def inspect_records(records: Any, space: Space, ball: Ball | None = None) -> dic
 
 
 def _census(factor: Space) -> MatrixCensus | None:
-    return MatrixCensus(factor.point_shape[0]) if len(factor.point_shape) == 2 else None
+    return MatrixCensus(factor.point_shape[0]) if factor.spec.startswith("spd:") else None
 
 
 def _chunks(records: Any, space: Space) -> Iterator[Array]:

@@ -28,6 +28,12 @@ class Layout:
     columns: str
     convert: Callable[[Array], Array]
     is_plain: bool
+    is_raw: bool = False  # arrays have the shape of points, but hold what is to be converted
+
+    @property
+    def array_shape(self) -> tuple[int, ...]:
+        """The shape of one record in an array."""
+        return self.space.point_shape if self.is_plain or self.is_raw else (self.width,)
 
     def points(self, rows: Array) -> Array:
         """The points that ``(n, width)`` rows spell; what spells none becomes NaN or no point."""
@@ -73,7 +79,7 @@ def layout_for(
         if from_ball is None:
             raise InputError(f"Poincaré's ball describes hyperbolic space, not {space.spec}.")
         return Layout(space, space.dim, "coordinates in Poincaré's unit ball", from_ball, False)
-    if columns is not None and len(shape) != 2:
+    if columns is not None and not space.spec.startswith("spd:"):
         raise InputError(f"Columns full or lower describe SPD matrices, not {space.spec}.")
     if columns == "lower":
         size = shape[0]
@@ -81,6 +87,15 @@ def layout_for(
         return Layout(space, width, "the lower triangle, row by row", _lower(size), False)
     if columns not in (None, "full"):
         raise InputError(f"The columns of a matrix are full or lower, not {columns!r}.")
+    from_landmarks = getattr(space, "from_landmarks", None)
+    if from_landmarks is not None:
+        what = "the landmarks x1, y1, x2, y2, …, in any position, size and rotation"
+
+        def shaped(rows: Array) -> Array:
+            points: Array = from_landmarks(rows.reshape(-1, *shape))
+            return points
+
+        return Layout(space, math.prod(shape), what, shaped, False, True)
     what = "the matrix, row by row" if len(shape) == 2 else "the point's coordinates"
 
     def reshaped(rows: Array) -> Array:

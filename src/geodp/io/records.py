@@ -71,7 +71,7 @@ def read_layout(
         return layout.points(found)
     name = named(path)
     _check_dtype(found, name)
-    shape = layout.space.point_shape if layout.is_plain else (layout.width,)
+    shape = layout.array_shape
     if found.ndim != len(shape) + 1 or found.shape[1:] != shape:
         wanted = ", ".join(["n", *map(str, shape)])
         raise InputError(
@@ -103,6 +103,8 @@ def read_point(text: str, layout: Layout, what: str) -> Array:
             found = found[0]
         if layout.is_plain and found.shape == space.point_shape:
             return np.array(found, dtype=np.float64)
+        if found.shape == layout.array_shape:
+            found = found.reshape(-1)
         if found.shape != (layout.width,):
             raise InputError(
                 f"{what} is read from {text!r}, whose array has shape {found.shape}; one point of "

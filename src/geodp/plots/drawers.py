@@ -1,5 +1,5 @@
 """All pictures, imported so that they register themselves."""
 
-from geodp.plots import ellipses, euclidean, globe, matrix, poincare
+from geodp.plots import ellipses, euclidean, globe, matrix, poincare, shapes
 
-__all__ = ["ellipses", "euclidean", "globe", "matrix", "poincare"]
+__all__ = ["ellipses", "euclidean", "globe", "matrix", "poincare", "shapes"]

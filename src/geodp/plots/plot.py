@@ -30,7 +30,8 @@ def plot(
     """Draw a release, or any point of a space, with a noise radius around it.
 
     SPD(2) and SPD(3) are ellipses, larger SPD a heat map with its spectrum, S² a globe, H² the
-    Poincaré disk, R and R² axes; any other space shows log-coordinates around the ball's centre.
+    Poincaré disk, R and R² axes, planar shapes outlines; any other space shows log-coordinates
+    around the ball's centre.
     Only public facts are drawn, unless ``records`` are given: then the title says "not private".
 
     Parameters

@@ -134,10 +134,20 @@ def _product_tables(
     return found
 
 
+def _shape_tables(
+    space: Space, value: Array, unit: str | None, names: Sequence[str]
+) -> list[Table]:
+    rows = tuple((str(i), tuple(map(number, row))) for i, row in enumerate(value, 1))
+    return [Table("Landmarks, centred and of size 1", ("x", "y"), rows)]
+
+
 _UNKNOWN = Reading(lambda space: str(space.spec), _euclidean_tables)
 _READINGS: dict[str, Reading] = {
     "spd": Reading(_spd_name, _spd_tables),
     "sphere": Reading(_sphere_name, _sphere_tables),
+    "shapes": Reading(
+        lambda space: f"planar shapes of {len(space.origin)} landmarks", _shape_tables
+    ),
     "hyperbolic": Reading(_hyperbolic_name, _hyperbolic_tables),
     "euclidean": Reading(lambda space: f"{space.dim}-dimensional space", _euclidean_tables),
     "product": Reading(

@@ -33,8 +33,9 @@ class PlanRow:
     """One mechanism: its scale and how far a release is expected to land from the value.
 
     ``center`` and ``edge`` are mean distances for a value at the ball's centre and on its edge,
-    with their standard errors; ``bound`` is a proven bound on ``edge``, if there is one. ``price`` is what a ledger
-    charges, in its additive number. ``why_not`` holds the reason where the mechanism cannot serve.
+    with their standard errors; ``bound`` is a proven bound on ``edge``, if any.
+    ``price`` is what a ledger charges, in its additive number. ``why_not`` holds the reason where
+    the mechanism cannot serve.
     """
 
     mechanism: Mechanism
