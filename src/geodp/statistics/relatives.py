@@ -74,7 +74,7 @@ class TangentMean:
                 "mapped to the space by the exponential map there. The tangent mean is another "
                 "point than the Fréchet mean."
             ),
-            stretch=1.0 if space.curvature[0] >= 0 else None,
+            stretch=1.0 if _never_stretches(space) else None,
         )
         object.__setattr__(self, "route", route)
 
@@ -184,6 +184,12 @@ class ExtrinsicMean:
         flat, clipped = self._embedding, self.ball.clip(records)
         sums = [LogSum.of(flat.embed(x), flat.radius) for x in clipped.chunks()]
         return Certified(_mean(sums), self.error_bound)
+
+
+def _never_stretches(space: Space) -> bool:
+    """Whether exp is known not to stretch: symmetric spaces of curvature at least 0."""
+    symmetric = all(part.is_two_point_homogeneous or part.is_flat for part in space.factors)
+    return symmetric and space.curvature[0] >= 0
 
 
 TANGENT = "tangent mean"
