@@ -72,7 +72,9 @@ def test_two_clusters_approach_the_bound(space: gd.Space) -> None:
     assert shift > 1.4 * plain
 
 
-@pytest.mark.parametrize(("space", "radius"), zip(SHAPES, (0.7, 0.3, 0.7), strict=True), ids=str)
+@pytest.mark.parametrize(
+    ("space", "radius"), list(zip(SHAPES, (0.7, 0.3, 0.7), strict=True)), ids=str
+)
 def test_hill_climbed_neighbours_stay_below_the_bound(space: gd.Space, radius: float) -> None:
     rng = np.random.default_rng(3)
     mean = gd.FrechetMean(gd.Ball(space, space.origin, radius))
