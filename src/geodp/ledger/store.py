@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +24,7 @@ from geodp.errors import LedgerError
 from geodp.ledger import tables
 
 _WAIT = 60.0  # seconds that a writer waits for the others
+_POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 100, "pool_timeout": _WAIT}
 _inherited: list[Any] = []  # connections of a parent process: never used, never closed here
 
 
@@ -89,16 +92,17 @@ class Store:
         return row
 
     def create(self) -> None:
-        """Make the file (never over another) and the tables, in one transaction."""
-        if self.path is not None:
-            try:
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
-            except FileExistsError as error:
-                raise LedgerError(
-                    f"{self.shown!r} exists; a new ledger needs a new file."
-                ) from error
-            except OSError as error:
-                raise LedgerError(f"A ledger cannot be made at {self.shown!r}.") from error
+        """Make the file (never over another); it keeps a write-ahead log from now on."""
+        if self.path is None:
+            return
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+        except FileExistsError as error:
+            raise LedgerError(f"{self.shown!r} exists; name a new file.") from error
+        except OSError as error:
+            raise LedgerError(f"A ledger cannot be made at {self.shown!r}.") from error
+        with self._sentences("made"), closing(_open_file(self.path)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
 
     def has_tables(self, connection: sa.Connection) -> bool:
         """Whether a ledger is here already."""
@@ -106,8 +110,7 @@ class Store:
 
     def discard(self) -> None:
         """Remove the file of a ledger that could not be made."""
-        if self._engine is not None:
-            self._engine.dispose()
+        self.close()
         if self.path is not None:
             for end in ("", "-wal", "-shm"):
                 Path(f"{self.path}{end}").unlink(missing_ok=True)
@@ -115,8 +118,7 @@ class Store:
     def close(self) -> None:
         """Close this process's connections; the next use opens new ones."""
         with self._lock:
-            if self._engine is not None and self._process == os.getpid():
-                self._engine.dispose()
+            _close(self._engine, self._process)
 
     def _connected(self) -> sa.Engine:
         if self._process != os.getpid():  # a forked child; the lock may be a lost thread's
@@ -126,38 +128,17 @@ class Store:
         with self._lock:
             if self._engine is None:
                 self._engine = self._sqlite() if self._url is None else self._server(self._url)
+                weakref.finalize(self, _close, self._engine, self._process)
             return self._engine
 
     def _sqlite(self) -> sa.Engine:
-        return sa.create_engine(
-            "sqlite://", creator=self._open_file, poolclass=sa.QueuePool, max_overflow=100
-        )
-
-    def _open_file(self) -> sqlite3.Connection:
         assert self.path is not None
-        if not self.path.exists():
-            raise LedgerError(
-                f"There is no ledger at {self.shown!r}. Make one: geodp ledger init FILE --gdp MU "
-                "--unit person."
-            )
-        connection = sqlite3.connect(
-            f"file:{quote(str(self.path))}?mode=rw",
-            uri=True,
-            timeout=_WAIT,
-            isolation_level=None,  # BEGIN is said above, not by the driver
-            check_same_thread=False,
-        )
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+        opened = partial(_open_file, self.path)
+        return sa.create_engine("sqlite://", creator=opened, poolclass=sa.QueuePool, **_POOL)
 
     def _server(self, url: sa.URL) -> sa.Engine:
         try:
-            engine = sa.create_engine(url, pool_pre_ping=True, max_overflow=100)
+            engine = sa.create_engine(url, pool_pre_ping=True, **_POOL)
         except ImportError as error:
             raise LedgerError(
                 "A ledger on PostgreSQL needs psycopg: pip install 'geodp[postgres]'."
@@ -177,6 +158,33 @@ class Store:
             raise LedgerError(
                 f"The ledger {self.shown!r} cannot be {verb}: {_why(error)}."
             ) from error
+
+
+def _open_file(path: Path) -> sqlite3.Connection:
+    if not path.exists():
+        raise LedgerError(
+            f"There is no ledger at {str(path)!r}. Make one: geodp ledger init FILE --gdp MU "
+            "--unit person."
+        )
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?mode=rw",  # never makes a file
+        uri=True,
+        timeout=_WAIT,
+        isolation_level=None,  # BEGIN is said above, not by the driver
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _close(engine: sa.Engine | None, process: int) -> None:
+    """Close the connections, if this process opened them."""
+    if engine is not None and process == os.getpid():
+        engine.dispose()
 
 
 def _postgres(text: str) -> sa.URL:

@@ -149,7 +149,8 @@ def _accepted(records: Any, statistic: Statistic) -> tuple[Any, int]:
         return None, 2  # its sensitivity is the same for every n
     if statistic.ball is None:
         return records, len(records)
-    data = statistic.ball.accept(records)
+    clipped = isinstance(records, ClippedRecords)
+    data = statistic.ball.clip(records) if clipped else statistic.ball.accept(records)
     return data, len(data)
 
 
