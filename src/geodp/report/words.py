@@ -51,7 +51,7 @@ def can(release: Release) -> list[str]:
         "something about people who are not in the data.",
         "Know the number of records, the ball, the statistic and the mechanism: they are public.",
         f"Combine this with other releases about the same {_plural(release.unit)}: guarantees add "
-        "up, and nothing here keeps count of them.",
+        f"up, and {_account(release)}.",
         f"Learn more about someone who stands behind several records: one {release.unit} is "
         "protected, not several together.",
     ]
@@ -60,6 +60,12 @@ def can(release: Release) -> list[str]:
 def detection(release: Release) -> list[tuple[str, str]]:
     """False alarms against the most that any test can detect, as percentages rounded up."""
     return [(_percent(a), _percent(release.guarantee.detection(a))) for a in _ALARMS]
+
+
+def _account(release: Release) -> str:
+    if release.ledger is None:
+        return "nothing here keeps count of them"
+    return "a ledger keeps count of those that are paid from it"
 
 
 def _percent(x: float) -> str:

@@ -1,0 +1,192 @@
+"""geodp ledger and geodp release --ledger: documents on stdout, sentences, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import ledger_faults as faults
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from geodp.cli import main
+
+SPACE = ("--space", "euclidean:2", "--center", "origin", "--radius", "1")
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def document(result: Result, code: int = 0) -> Any:
+    assert result.exit_code == code, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    np.save("data.npy", np.zeros((20, 2)))
+    return tmp_path
+
+
+def release(*words: object) -> Result:
+    return run("release", "data.npy", *SPACE, "--ledger", "budget.db", "--dataset", "d", *words)
+
+
+def test_from_init_to_refusal(here: Path) -> None:
+    made = document(run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person"))
+    assert made["budget"]["limit"] == "1"
+    assert made["key_file"] == str(here / "budget.db.key")
+    receipt = document(release("--gdp", "0.6", "--json"))
+    assert receipt["request"]["unit"] == "person"
+    assert receipt["outcome"]["ledger"]["price"] == "0.36"
+    Path("receipt.json").write_text(json.dumps(receipt))
+    assert document(run("verify", "receipt.json"))["passed"]
+    refused = release("--gdp", "0.9")
+    assert refused.exit_code == 3
+    assert refused.stdout == ""
+    assert "asked mu^2 = 0.81, spent 0.36 of 1, left 0.64" in refused.stderr
+    assert "GaussianDP(mu=0.8) would still fit." in refused.stderr
+    document(release("--gdp", "0.8"))
+    assert release("--gdp", "0.001").exit_code == 3
+    assert document(run("ledger", "show", "budget.db"))["budget"]["left"] == "0"
+
+
+def test_a_request_id_replays(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    one, two = (release("--gdp", "1", "--request-id", "june", "--json") for _ in range(2))
+    assert document(one) == document(two)
+    assert release("--gdp", "0.5", "--request-id", "june").exit_code == 2
+
+
+def test_a_group(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--pure", "1", "--unit", "person")
+    document(release("--pure", "1", "--group", "site=A"))
+    np.save("data.npy", np.ones((20, 2)) / 8)
+    document(release("--pure", "1", "--group", "site=B"))
+    shown = document(run("ledger", "show", "budget.db"))
+    assert [row["group"] for row in shown["datasets"]] == ["site=A", "site=B"]
+    assert shown["budget"]["spent"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "about"),
+    [
+        (("--gdp", "0.1", "--unit", "scan"), 2, "one person"),
+        (("--gdp", "0.1", "--seed", "1"), 3, "NOT PRIVATE"),
+        (("--gdp", "0.1", "--group", "A"), 2, "site=A"),
+        (("--gdp", "0.1", "--ledger-key", "none"), 2, "cannot be read"),
+        (("--gdp", "0.1", "--ledger", "none.db"), 2, "geodp ledger init"),
+    ],
+)
+def test_refusals(here: Path, words: tuple[str, ...], code: int, about: str) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    result = release(*words)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert about in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+    assert document(run("ledger", "show", "budget.db"))["entries"] == 1
+
+
+@pytest.mark.parametrize(
+    "budget", [("--zcdp", "1/3"), ("--pure", "0.1"), ("--approx", "1", "1e-5")]
+)
+def test_budgets_of_every_notion(here: Path, budget: tuple[str, ...]) -> None:
+    facts = document(run("ledger", "init", "b.db", *budget, "--unit", "scan"))
+    assert facts["budget"]["stated"]["notion"] == budget[0].strip("-")
+    prose = run("ledger", "show", "b.db").stderr
+    assert "limit:" in prose
+    assert ("at delta 0.00001" in prose) == (budget[0] == "--approx")
+
+
+@pytest.mark.parametrize(
+    ("words", "about"),
+    [
+        (("init", "b.db", "--unit", "person"), "exactly one guarantee"),
+        (("init", "b.db", "--gdp", "1"), "--unit"),
+        (("init", "b.db", "--gdp", "-1", "--unit", "person"), "greater than zero"),
+        (("init", "b.db", "--renyi", "2", "1", "--unit", "person"), "single order"),
+        (("init", "no/b.db", "--gdp", "1", "--unit", "person"), "no/b.db"),
+        (("init", "data.npy", "--gdp", "1", "--unit", "person"), "exists"),
+        (("init", "mysql://x/y", "--gdp", "1", "--unit", "person"), "PostgreSQL"),
+        (("init", "postgresql://@/y?host=/nowhere", "--gdp", "1", "--unit", "x"), "--key"),
+        (("show", "none.db"), "geodp ledger init"),
+        (("show", "data.npy"), "no database"),
+        (("history", "none.db"), "geodp ledger init"),
+        (("verify", "none.json"), "failed"),
+        (("export", "none.db", "--out", "no/place"), "--out"),
+    ],
+)
+def test_bad_input(here: Path, words: tuple[str, ...], about: str) -> None:
+    result = run("ledger", *words)
+    assert result.exit_code == 2, result.stderr
+    assert result.stdout == ""
+    assert about in result.stderr
+    assert "Traceback" not in result.stderr
+    assert sorted(path.name for path in here.iterdir()) == ["data.npy"]
+
+
+def test_export_and_verify(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    release("--gdp", "0.5")
+    document(run("ledger", "export", "budget.db", "--out", "export.json"))
+    exported = json.loads(Path("export.json").read_text())
+    assert document(run("ledger", "export", "budget.db")) == exported
+    assert document(run("ledger", "verify", "export.json"))["passed"]
+    assert document(run("ledger", "verify", "budget.db"))["passed"]
+    exported["entries"][2]["body"]["price"] = "0.01"
+    Path("export.json").write_text(json.dumps(exported))
+    checks = document(run("ledger", "verify", "export.json"), code=1)["checks"]
+    assert {check["name"] for check in checks if not check["passed"]} == {"chain", "totals"}
+    for text in ("{}", "[1]", "not json"):
+        Path("export.json").write_text(text)
+        assert run("ledger", "verify", "export.json").exit_code == 2
+
+
+def test_history(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    release("--gdp", "0.5")
+    result = run("ledger", "history", "budget.db", "--last", "2")
+    assert [entry["kind"] for entry in document(result)["entries"]] == ["reserve", "commit"]
+    assert "d  pays 0.25 for a Fréchet mean" in result.stderr
+
+
+def test_a_receipt_of_a_ledger_follows_the_schema(here: Path) -> None:
+    from importlib.resources import files
+
+    schema = json.loads(files("geodp.ledger").joinpath("schema_v1.json").read_text("utf-8"))
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    jsonschema.validate(document(release("--gdp", "0.5")), schema)
+
+
+@pytest.mark.skipif("postgresql" not in faults.databases(), reason="no PostgreSQL server named")
+def test_on_postgresql(here: Path) -> None:
+    with faults.place_for("postgresql") as (place, key):
+        words = ("--gdp", "1", "--unit", "person", "--key", key)
+        made = document(run("ledger", "init", place, *words))
+        assert made["key_file"] == str(key)
+        asked = ("--ledger", place, "--dataset", "d", "--gdp", "1")
+        document(run("release", "data.npy", *SPACE, *asked))
+        assert run("release", "data.npy", *SPACE, *asked).exit_code == 3
+        assert document(run("ledger", "verify", place))["passed"]
+
+
+def test_four_programs_race(here: Path) -> None:
+    """The real program, started four times: two units for four."""
+    run("ledger", "init", "budget.db", "--pure", "2", "--unit", "person")
+    words = [sys.executable, "-m", "geodp", "release", "data.npy", *SPACE, "--ledger", "budget.db"]
+    words += ["--dataset", "d", "--pure", "1", "--mechanism", "wrapped-l2-laplace", "--json"]
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    programs = [subprocess.Popen(words, env=os.environ, **quiet) for _ in range(4)]
+    outputs = [program.communicate() for program in programs]
+    codes = sorted(program.returncode for program in programs)
+    assert codes == [0] * 2 + [3] * 2, outputs
+    assert document(run("ledger", "verify", "budget.db"))["passed"]
