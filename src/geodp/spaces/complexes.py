@@ -71,9 +71,11 @@ def scale(t: Array, z: Complex) -> Complex:
 def fold(a: Array) -> Array:
     """Sums over the last axis."""
     while a.shape[-1] > 1:
-        half = a.shape[-1] // 2
+        half, odd = divmod(a.shape[-1], 2)
         sums = a[..., :half] + a[..., half : 2 * half]
-        a = np.concatenate([sums, a[..., 2 * half :]], axis=-1)
+        if odd:
+            sums[..., 0] += a[..., -1]
+        a = sums
     return np.asarray(a[..., 0])
 
 
