@@ -71,7 +71,7 @@ def orthogonal_shape(space, p, seed=0):
 def test_space_obeys_the_laws(k):
     space = PlanarShapes(k)
     flat = np.zeros((3, k, 2))
-    flat[1, 0] = 1.0  # not centred
+    flat[1] = space.origin + 3e-6 / math.sqrt(k)  # of size 1, but not centred
     flat[2] = 2 * space.origin  # not of size 1
     check_space(space, k, not_points=flat)
 
@@ -139,6 +139,18 @@ def test_log_is_accurate_short_of_the_cut_locus(k, short):
     error = norm([mp.mpc(float(a), float(b)) - t for (a, b), t in zip(got, exact, strict=True)])
     assert error < 1e-9 * size
     assert error < space.log_error(p, math.pi / 2)
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_rounding_off_the_centre_does_not_turn_logs_near_the_cut_locus(k):
+    space = PlanarShapes(k)
+    p = points(k, 1, 0.6, 6)[0]
+    q = orthogonal_shape(space, p) + 1e-9 * turned(p, 0.7)
+    p, q = p + np.array([4e-7, -3e-7]) / math.sqrt(k), q + np.array([2e-7, 5e-7]) / math.sqrt(k)
+    assert space.contains(np.stack([p, q])).all()
+    exact, _ = reference_log(p, q)
+    pairs = zip(space.log(p, q), exact, strict=True)
+    assert norm([mp.mpc(float(a), float(b)) - t for (a, b), t in pairs]) < 1e-6
 
 
 @pytest.mark.parametrize("k", SIZES)
@@ -297,6 +309,15 @@ def test_arrays_that_are_no_landmarks_are_refused(x):
 def test_too_few_landmarks_are_refused(count):
     with pytest.raises(gd.SpaceError, match="landmarks"):
         gd.PlanarShapes(count)
+
+
+@pytest.mark.parametrize("center", [np.ones((4, 2)), np.arange(8.0).reshape(4, 2)])
+def test_a_centre_that_is_no_shape_is_refused_with_a_hint(center):
+    space = gd.PlanarShapes(4)
+    with pytest.raises(gd.SpaceError, match="from_landmarks"):
+        gd.Ball(space, center, 0.3)
+    with pytest.raises(gd.SpaceError, match="coincide"):
+        gd.Ball(space, space.from_landmarks(np.ones((4, 2))), 0.3)
 
 
 def test_constants_are_frozen():

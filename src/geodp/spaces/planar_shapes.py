@@ -109,6 +109,14 @@ class PlanarShapes(Space):
         return True
 
     @property
+    def point_hint(self) -> str:
+        """What to do about an array that is no point, for error messages."""
+        return (
+            " Hint: landmarks become points by gd.PlanarShapes.from_landmarks, unless all of them "
+            "coincide."
+        )
+
+    @property
     def embedding(self) -> Embedding:
         """The map to Hermitian projections, for extrinsic means."""
         return Projectors(self._landmarks)

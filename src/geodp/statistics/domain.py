@@ -67,7 +67,8 @@ class Ball:
                 f"{space.point_shape}."
             )
         if not space.contains(center):
-            raise SpaceError(f"The centre is no point of {space.spec}.")
+            hint = getattr(space, "point_hint", "")
+            raise SpaceError(f"The centre is no point of {space.spec}.{hint}")
         radius = positive_real(self.radius, "The radius")
         center = space.project(center)
         center.setflags(write=False)

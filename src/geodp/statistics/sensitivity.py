@@ -24,7 +24,8 @@ def check_radius(space: Space, radius: float) -> None:
     if not radius < limit / 2:
         raise ConditionError(
             f"The Fréchet mean on {space.spec} has a sensitivity bound for radii below "
-            f"{limit / 2:.6g}; the radius asked for is {radius:.6g}. Use a smaller ball."
+            f"{limit / 2:.6g}; the radius asked for is {radius:.6g}. Use a smaller ball, "
+            "or another estimand that reaches farther, such as gd.TangentMean(ball)."
         )
 
 
