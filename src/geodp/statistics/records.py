@@ -61,13 +61,16 @@ class ClippedRecords:
         step = max(1, len(self) // size)
         with np.errstate(all="ignore"):
             rows = np.array(self._source[::step], dtype=np.float64, order="C")
-            starts = range(0, len(self), self.ball.chunk_rows)
+            chunk = self.ball.chunk_rows
+            starts = range(0, len(self), chunk)
             for start, replaced in zip(starts, self._replaced, strict=True):
-                moved = self._moved[start : start + self.ball.chunk_rows]
+                moved = self._moved[start : start + chunk]
                 chosen = np.arange(-start % step, len(moved), step)
                 chosen = chosen[moved[chosen]]
                 rows[(start + chosen) // step] = replaced[np.cumsum(moved)[chosen] - 1]
-            return self.ball.space.project(rows)
+            for block in np.split(rows, range(chunk, len(rows), chunk)):  # views of rows
+                block[...] = self.ball.space.project(block)
+            return rows
 
     def __repr__(self) -> str:
         return f"<clipped records in {self.ball!r}>"
