@@ -269,6 +269,19 @@ def test_extrinsic_mean_of_any_spread() -> None:
     assert space.dist(out.value, exact) < 0.15  # ten times the noise
 
 
+@pytest.mark.parametrize("space", [*SPHERES, gd.PlanarShapes(4)], ids=str)
+def test_records_opposite_to_the_origin_stay_where_they_are(space: gd.Space) -> None:
+    """Nothing natural lies on the cut locus of the whole space's ball."""
+    z = np.concatenate([np.eye(space.dim), -np.eye(space.dim)]) * space.injectivity_radius
+    x = space.exp_coords(space.origin, z)  # at the cut locus of the origin
+    if isinstance(space, gd.Sphere):
+        x = np.concatenate([x, -np.eye(space.dim + 1) * np.linalg.norm(space.origin)])
+    mean = gd.ExtrinsicMean(space)
+    (clipped,) = mean.ball.clip(x).chunks()
+    assert space.dist(clipped, x).max() < 1e-12
+    np.testing.assert_allclose(mean.evaluate(x).value, mean.route.lift(x).mean(axis=0), atol=1e-14)
+
+
 def test_extrinsic_means_exist_where_an_embedding_does() -> None:
     for space in (gd.SPD(2), gd.Hyperbolic(2), gd.Product(gd.Sphere(2), gd.Sphere(2))):
         with pytest.raises(gd.SpaceError, match="spheres and planar shapes"):

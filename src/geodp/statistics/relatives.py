@@ -121,7 +121,8 @@ class ExtrinsicMean:
 
     Parameters
     ----------
-    domain : a ball, or the space itself for records anywhere.
+    domain : a ball, or the space itself for records anywhere (a ball of the injectivity radius
+        around a point in general position, on whose cut locus no record lies but by design).
 
     Raises
     ------
@@ -145,7 +146,7 @@ class ExtrinsicMean:
         space, ball = _space(self.domain), self.domain
         flat = _embedding(space)
         if not isinstance(ball, Ball):
-            ball = Ball(space, space.origin, space.injectivity_radius)
+            ball = Ball(space, _general_point(space), space.injectivity_radius)
         object.__setattr__(self, "ball", ball)
         object.__setattr__(self, "error_bound", flat.rounding + _SUMS * flat.radius)
         target = Euclidean(flat.dim)
@@ -212,6 +213,14 @@ def _embedding(space: Space) -> Embedding:
         )
     assert isinstance(embedding, Embedding)
     return embedding
+
+
+def _general_point(space: Space) -> Array:
+    """A public point that no symmetry relates to the origin, nor to records on axes."""
+    j = np.arange(space.dim)
+    z = (7 * j * j + 3 * j + 1) % 13 + 1 / 3
+    z *= 0.2371 * space.injectivity_radius / np.linalg.norm(z)
+    return space.project(space.exp_coords(space.origin, z))
 
 
 def _around_zero(dim: int, radius: float) -> Ball:
