@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,43 @@ def test_what_is_no_point_becomes_the_centre(space: gd.Space) -> None:
     assert (space.dist(space.origin, y) <= ball.reach).all()
 
 
+@pytest.mark.parametrize("offset", [0.0, 3.0])
+@pytest.mark.parametrize("space", [gd.Hyperbolic(1), gd.Hyperbolic(3), gd.Hyperbolic(2, -4.0)])
+def test_hyperbolic_records_whose_distance_overflows_are_not_kept(
+    space: gd.Space, offset: float
+) -> None:
+    step = np.zeros(space.dim)
+    step[0] = offset
+    ball = gd.Ball(space, space.exp_coords(space.origin, step), 1.0)
+    x = []
+    for size in (1e300, 1e307, 5e307, 1e308, 1.7e308):
+        for axis in np.vstack([np.eye(space.dim), -np.eye(space.dim), np.ones(space.dim)]):
+            x.append([size, *(size * axis)])  # x0 rounds to the length of the spatial part
+    y = clipped(ball, np.array(x))
+    assert space.dist(ball.center, y).max() <= ball.reach
+
+
+def test_distant_records_move_to_the_edge_even_where_squares_overflow() -> None:
+    ball = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
+    y = clipped(ball, np.array([[1e200, 0.0], [0.0, -1e307]]))
+    np.testing.assert_allclose(y, [[1.0, 0.0], [0.0, -1.0]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("radius", [1e-300, 1e-170, 1e-101, 1e101, 1e300])
+def test_radii_whose_squares_leave_the_floats_are_refused(radius: float) -> None:
+    with pytest.raises(InputError, match="radius must lie between"):
+        gd.Ball(gd.Euclidean(1), [0.0], radius)
+
+
+@pytest.mark.parametrize("radius", [1e-100, 1e100])
+def test_the_extreme_radii_work(radius: float) -> None:
+    ball = gd.Ball(gd.Euclidean(1), [0.0], radius)
+    y = clipped(ball, radius * np.array([[0.5], [-2.0], [1e5]]))
+    np.testing.assert_allclose(y / radius, [[0.5], [-1.0], [1.0]], rtol=1e-12)
+    mean = gd.FrechetMean(ball).evaluate(y).value
+    np.testing.assert_allclose(mean / radius, [0.5 / 3], rtol=1e-9)
+
+
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_each_record_is_treated_by_itself_bit_for_bit(space: gd.Space) -> None:
     rng = np.random.default_rng(3)
@@ -115,11 +153,56 @@ def test_ragged_masked_and_narrow_records() -> None:
 
 
 @pytest.mark.parametrize(
+    "bad",
+    [
+        [None, 1.0],
+        ["secret", 1.0],
+        [1j, 1.0],
+        [10**30, 1.0],
+        [10**400, 1.0],
+        [object(), 1.0],
+        [np.ma.masked, 1.0],
+        "secret",
+        None,
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", [list, lambda rows: np.array(rows, dtype=object)])
+def test_the_type_of_one_record_does_not_decide_over_the_others(
+    bad: object, kind: Callable[[list[object]], object]
+) -> None:
+    ball = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 2.0)
+    rows = [[1.0, 0.0], bad, [0.0, 1.0]]
+    try:
+        records = kind(rows)
+    except ValueError:  # numpy itself makes no array of such rows
+        return
+    y = clipped(ball, records)
+    np.testing.assert_array_equal(y[[0, 2]], np.eye(2))
+    assert np.linalg.norm(y[1]) <= ball.reach
+
+
+def test_what_an_object_raises_does_not_come_through() -> None:
+    class Stubborn:
+        def __array__(self, *_: object, **__: object) -> np.ndarray:
+            raise RuntimeError("secret")
+
+    ball = gd.Ball(gd.Euclidean(1), [0.0], 2.0)
+    np.testing.assert_array_equal(clipped(ball, [[1.0], Stubborn()]), [[1.0], [0.0]])
+    with pytest.raises(InputError) as caught:
+        ball.clip(Stubborn())
+    assert "secret" not in repr(caught.getrepr(chain=True, style="short"))
+
+
+@pytest.mark.parametrize(
     ("records", "match"),
     [
         (None, "No records"),
         ([["a", "b"], ["c", "d"]], "dtype"),
-        ([[1j, 0], [0, 1]], "dtype"),
+        ([[1j, 0], [0, 1j]], "dtype"),
+        (np.ma.array([["secret", "b"], ["c", "d"]]), "dtype"),
+        (iter([[0.0, 1.0], [1.0, 0.0]]), "dtype"),
+        (np.zeros(3, dtype=[("x", "f8"), ("y", "f8")]), "dtype"),
         ([[True, False], [False, True]], "dtype"),
         (np.zeros((4, 3)), "shape"),
         (np.zeros(2), "shape"),

@@ -182,6 +182,24 @@ def test_reflection_into_the_ball() -> None:
     np.testing.assert_array_equal(reflect_into_ball(space, center, 0.5, at(1.2)), center)
 
 
+@pytest.mark.parametrize("center", [1.0, 1e9, -1e12, 1e15])
+def test_the_rounding_of_a_mean_far_from_zero_is_counted(center: float) -> None:
+    n, ulp = 1000, abs(float(np.spacing(center)))
+    radius = max(1.0, 2e4 * ulp)
+    mean = gd.FrechetMean(gd.Ball(gd.Euclidean(1), [center], radius))
+    x = np.full((n, 1), center)
+    allowed = mean.sensitivity(n) + 2 * mean.error_bound
+    x[: n // 2 - 2] += ulp  # the mean lies just short of halfway between two floats
+    before = mean.evaluate(x).value
+    for i in range(n // 2 - 2, n // 2 + 3):
+        x[i] += ulp
+        after = mean.evaluate(x).value
+        assert abs(after - before) <= allowed
+        before = after
+    with pytest.raises(ConditionError, match="rounding alone"):
+        gd.Ball(gd.Euclidean(1), [center], ulp)
+
+
 def test_a_loose_solver_would_break_the_bound() -> None:
     """Replacing one of 5000 SPD matrices (geomstats stops at a gradient norm of 0.01 sqrt(d))."""
     space, n, radius = gd.SPD(3), 5000, 1.5

@@ -103,8 +103,12 @@ class Euclidean(Space):
         return np.broadcast_to(np.eye(self._dim), (*batch, self._dim, self._dim)).copy()
 
     def log_error(self, center: ArrayLike, radius: float) -> float:
-        """One subtraction per entry: relative error eps/2 of a vector of length <= 2 radius."""
-        return 1.01 * EPS * float(radius)
+        """One subtraction per entry: relative error eps/2 of a vector of length <= 2 radius.
+
+        A computed point of the ball is rounded too, to eps/2 of its length: far from 0 that is what
+        counts, eps/2 (|center| + radius).
+        """
+        return 1.01 * EPS * max(float(radius), float(length(array(center))))
 
     def exp_arb(self, p: Array, z: Sequence[arb]) -> list[arb]:
         from flint import arb

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def _unit(x: Array) -> tuple[Array, Array]:
-    """Lengths ``(..., 1)`` and directions; the direction of 0 is 0."""
+    """Lengths ``(..., 1)`` and directions: that of 0 is 0, that of an overflow NaN, never 0."""
     size = length(x)[..., None]
-    return size, np.where(size > 0, x / size, 0.0)
+    return size, np.where(size == 0, 0.0, np.where(np.isfinite(size), x / size, np.nan))
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -102,9 +102,8 @@ class Hyperbolic(Space):
         x = array(x)
         with quiet():
             time = self._time(array(x[..., 1:]))[..., 0]
-            return np.asarray(
-                np.isfinite(x).all(axis=-1) & (np.abs(x[..., 0] - time) <= 1e-6 * time)
-            )
+            near = np.abs(x[..., 0] - time) <= 1e-6 * time
+            return np.asarray(np.isfinite(x).all(axis=-1) & np.isfinite(time) & near)
 
     def project(self, x: ArrayLike) -> Array:
         x = array(x)

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike
 from geodp.arguments import positive_real, real_array
 from geodp.errors import ConditionError, InputError, SpaceError
 from geodp.spaces.base import Array, BoolArray, Space
+from geodp.spaces.batch import length
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.records import ClippedRecords, as_records, raw_chunks
 
 _CHUNK_FLOATS = 2**13  # floats per chunk: 64 KiB, so that its temporaries stay in the cache
+_WIDEST = 1e100  # beyond, or below its inverse, squares of lengths leave the range of floats
 _SLACK = 1e-9  # relative: how far beyond the radius a moved record may land
 
 
@@ -70,6 +72,11 @@ class Ball:
             hint = getattr(space, "point_hint", "")
             raise SpaceError(f"The centre is no point of {space.spec}.{hint}")
         radius = positive_real(self.radius, "The radius")
+        if not 1 / _WIDEST <= radius <= _WIDEST:
+            raise ConditionError(
+                f"The radius must lie between {1 / _WIDEST:g} and {_WIDEST:g}, where floats hold "
+                "squared distances. Use another unit of length."
+            )
         center = space.project(center)
         center.setflags(write=False)
         object.__setattr__(self, "center", center)
@@ -79,7 +86,8 @@ class Ball:
             raise ConditionError(
                 f"A ball of radius {radius:g} around this centre is too wide for 64-bit floats on "
                 f"{space.spec}: rounding alone moves its records by more than a thousandth of the "
-                "radius. Use a smaller radius, a better-conditioned centre, or another metric."
+                "radius. Use a smaller radius, a centre that is better conditioned or nearer to 0, "
+                "or another metric."
             )
         object.__setattr__(self, "reach", float(np.nextafter(reach, np.inf)))
 
@@ -190,13 +198,13 @@ class Ball:
             lost |= space.cut_locus(center, x)
             x = np.where(lost[wide], center, x)
             z = np.array(space.log_coords(center, x))
-            t = np.sqrt(np.einsum("ni,ni->n", z, z))
+            t = length(z)  # by itself for each record, and without overflow
             widest = self.radius * (1 + _SLACK)  # so that a moved record stays where it landed
             far = ~(t <= widest)
             edge = space.exp_coords(center, z[far] * (self.radius / t[far])[:, None])
             edge = space.project(edge)
             back = space.log_coords(center, edge)
-            inside = np.einsum("ni,ni->n", back, back) <= widest**2
+            inside = length(back) <= widest
             inside &= space.contains(edge)
             x[far] = np.where(inside[wide], edge, center)
             z[far] = np.where(inside[:, None], back, 0.0)

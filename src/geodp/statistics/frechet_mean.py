@@ -150,7 +150,8 @@ def _error_bound(factor: Space, center: Array, ball: Ball) -> float:
     if not (fits and bound <= 1e-3 * ball.radius):
         raise ConditionError(
             f"On {factor.spec} a ball of radius {ball.radius:g} around this centre is too wide "
-            "for a certified mean in 64-bit floats. Use a smaller radius, or a flat metric."
+            "for a certified mean in 64-bit floats. Use a smaller radius, a centre nearer to 0, "
+            "or a flat metric."
         )
     return bound
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -85,16 +86,18 @@ def source_of(records: Any) -> Any:
 
 
 def as_records(records: Any, shape: tuple[int, ...]) -> Any:
-    """An array ``(n, *shape)`` of real dtype, memory maps as they are; ragged rows become NaN."""
+    """An array ``(n, *shape)`` of real dtype, memory maps as they are.
+
+    Where Python objects came in, each record is read by itself, and one that holds no real numbers
+    of the right shape becomes NaN: its dtype must not decide over the others.
+    """
     if records is None:
         raise InputError("No records were given.")
-    if isinstance(records, np.ma.MaskedArray):
-        records = np.ma.filled(records.astype(np.float64), np.nan)
-    if not isinstance(records, np.ndarray):
-        try:
-            records = np.asarray(records)
-        except ValueError:  # rows of different shapes
-            records = _ragged(records, shape)
+    if not isinstance(records, np.ndarray) or records.dtype == object:
+        records = _from_objects(records, shape)
+    if records.dtype.kind in "iuf" and isinstance(records, np.ma.MaskedArray):
+        with np.errstate(all="ignore"):
+            records = np.ma.filled(records.astype(np.float64), np.nan)
     if records.dtype.kind not in "iuf":
         raise InputError(
             f"The records have dtype {records.dtype}; real numbers (float64, float32, integers) "
@@ -111,16 +114,35 @@ def as_records(records: Any, shape: tuple[int, ...]) -> Any:
     return records
 
 
-def _ragged(records: Any, shape: tuple[int, ...]) -> Array:
-    out = np.full((len(records), *shape), np.nan)
-    for row, record in zip(out, records, strict=True):
-        try:
-            array = np.asarray(record)
-        except ValueError:
-            continue
-        if array.shape == shape and array.dtype.kind in "iuf":
-            row[...] = array
+def _from_objects(records: Any, shape: tuple[int, ...]) -> Any:
+    """One array of the records; record by record where together they make none of numbers."""
+    if isinstance(records, np.ma.MaskedArray):
+        records = np.ma.filled(records, np.nan)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # a warning here would depend on a record
+        whole = _array(records)
+        if whole is not None and whole.dtype.kind in "iuf":
+            return whole
+        rows = records if isinstance(records, (list, tuple)) else []
+        if whole is not None and whole.dtype == object and whole.ndim > 0:
+            rows = whole.tolist()
+        read = [_array(record) for record in rows]
+        fits = [a is not None and a.shape == shape and a.dtype.kind in "iuf" for a in read]
+        if whole is not None and not any(fits):  # no record at all: the wrong kind of array
+            return whole
+        out = np.full((len(rows), *shape), np.nan)
+        for row, array, fit in zip(out, read, fits, strict=True):
+            if fit:
+                row[...] = array
     return out
+
+
+def _array(x: Any) -> Any:
+    """``np.asarray``, None where it fails: whatever an object raises may tell what it holds."""
+    try:
+        return np.asarray(x)
+    except Exception:
+        return None
 
 
 def raw_chunks(source: Any, rows: int) -> Iterator[tuple[int, Array]]:
