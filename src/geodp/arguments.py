@@ -15,18 +15,31 @@ def positive_real(value: object, what: str) -> float:
             f"{what} is missing. Choose it from public knowledge (physical limits, the design of "
             "the study), never from the data; the page 'How to choose' shows ways."
         )
-    if isinstance(value, (bool, str)):
-        raise InputError(f"{what} must be a number.")
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be a number.") from error
+    number = _number(value, what)
     if not (np.isfinite(number) and number > np.finfo(np.float64).tiny):
         raise InputError(f"{what} must be finite and positive.")
     return number
 
 
+def finite_real(value: object, what: str) -> float:
+    """``value`` as a finite float of either sign, or an InputError that starts with ``what``."""
+    number = _number(value, what)
+    if not np.isfinite(number):
+        raise InputError(f"{what} must be finite.")
+    return number
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, (bool, str)):
+        raise InputError(f"{what} must be a number.")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be a number.") from error
+
+
 def real_array(x: object, what: str) -> Array:
+    """``x`` as a float64 array, or an InputError that starts with ``what``."""
     if x is None:
         raise InputError(f"{what} is missing. It is public and must be given.")
     try:

@@ -287,3 +287,7 @@ def test_no_tampered_receipt_makes_a_traceback(receipt, data):
     assert result.exit_code in (0, 1, 2), result.stderr
     assert "Traceback" not in result.stderr
     assert (result.stdout == "") == (result.exit_code == 2)
+
+
+def test_a_command_that_is_not_built_yet_says_so() -> None:
+    assert_refused(run("serve", "--port", "0", "--no-browser"), about="not built yet")

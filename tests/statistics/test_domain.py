@@ -275,6 +275,16 @@ def test_degrees() -> None:
     ball = gd.Ball.from_degrees(gd.Sphere(2), longitude=90, latitude=30, degrees=45)
     np.testing.assert_allclose(ball.center, [0, math.sqrt(3) / 2, 0.5], atol=1e-15)
     assert ball.radius == pytest.approx(math.pi / 4)
+    for bad in ((0, 91, 10), (0, -91, 10), ("east", 0, 10), (math.nan, 0, 10), (0, 0, None)):
+        with pytest.raises(InputError, match=r"latitude|longitude|angle"):
+            gd.Ball.from_degrees(gd.Sphere(2), *bad)
+
+
+def test_a_missing_radius_or_centre_is_refused_with_the_way_to_choose() -> None:
+    with pytest.raises(InputError, match=r"radius is missing.*never from the data"):
+        gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0])
+    with pytest.raises(InputError, match="centre is missing"):
+        gd.Ball(gd.Sphere(2), radius=0.5)
 
 
 def test_clipped_records_give_nothing_away() -> None:

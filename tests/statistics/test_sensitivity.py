@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 import geodp as gd
-from geodp.errors import ConditionError
+from geodp.errors import ConditionError, InputError
 from geodp.statistics.sensitivity import (
     certificate_slope,
     entry_gradient,
@@ -100,3 +100,9 @@ def test_iteration_counts_follow_the_proof() -> None:
 def test_curvature_of_both_signs_is_refused() -> None:
     with pytest.raises(ConditionError, match="both signs"):
         safe_iterations(gd.Product(gd.Sphere(2), gd.Hyperbolic(2)), 0.5, 1e-8)
+
+
+@pytest.mark.parametrize("n", [1, 0, -3, 2.5, True, "10"])
+def test_numbers_of_records_that_are_none_are_refused(n: int) -> None:
+    with pytest.raises(InputError, match="at least two"):
+        gd.FrechetMean(gd.Ball(S2, S2.origin, 0.5)).sensitivity(n)

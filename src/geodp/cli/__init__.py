@@ -10,6 +10,7 @@ from geodp.cli.planning import calibrate, plan
 from geodp.cli.program import EXIT_CODES, Program
 from geodp.cli.receipts import report, verify
 from geodp.cli.releasing import release
+from geodp.errors import NotYetError
 
 __all__ = ["main"]
 
@@ -25,5 +26,16 @@ def main() -> None:
     """
 
 
-for command in (inspect, plan, calibrate, release, verify, report, ledger):
+@click.command(
+    hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def serve() -> None:
+    """A page in the browser. Not built yet."""
+    raise NotYetError(
+        "geodp serve is not built yet: the page in the browser comes in a later version. Use geodp "
+        "plan, geodp release and geodp report."
+    )
+
+
+for command in (inspect, plan, calibrate, release, verify, report, ledger, serve):
     main.add_command(command)

@@ -9,7 +9,7 @@ import numpy as np
 from geodp.noise.spherical import SphericalLaw
 from geodp.spaces.base import Array, Space
 
-_NODES = 4000
+_CELLS = 10_000
 
 
 def simulated_distances(space: Space, footpoint: Array, values: Array, noise: Array) -> Array:
@@ -30,17 +30,17 @@ def wrapped_distance_bound(space: Space, law: SphericalLaw, scale: float, offset
     """``E min(R + 2 offset, c(offset + R) R)``, ``c(t) = sinh(s t)/(s t)``, ``s = sqrt(-lo)``.
 
     R is the noise's length and ``offset`` the distance from footpoint to value (Jiang et al.,
-    ICLR 2026, with |K| in the curvature factor). Midpoint rule in the quantiles of R.
+    ICLR 2026, with |K| in the curvature factor). It is E R + E min(2 offset, (c - 1) R), whose
+    second part grows with R: an upper sum over cells of equal probability, 2 offset on the last.
     """
     from scipy.special import gammaincinv
 
-    quantiles = (np.arange(_NODES) + 0.5) / _NODES
-    r = scale * (gammaincinv(law.order, quantiles) / law.rate) ** (1 / law.power)
     sine = math.sqrt(max(-space.curvature[0], 0.0))
     if sine == 0:
         return law.mean_radius(scale)
+    ends = np.arange(1, _CELLS) / _CELLS
+    r = scale * (gammaincinv(law.order, ends) / law.rate) ** (1 / law.power)
     t = np.minimum(sine * (offset + r), 500.0)
     stretch = np.where(t > 1e-8, np.sinh(t) / np.maximum(t, 1e-8), 1.0)
-    worst = np.minimum(r + 2 * offset, stretch * r)
-    tail = law.mean_radius(scale) - float(r.mean())  # what the midpoint rule misses of E R
-    return float(worst.mean()) + max(tail, 0.0)
+    excess = np.minimum(2 * offset, (stretch - 1) * r)
+    return law.mean_radius(scale) + (float(excess.sum()) + 2 * offset) / _CELLS

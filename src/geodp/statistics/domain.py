@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geodp.arguments import positive_real, real_array
+from geodp.arguments import finite_real, positive_real, real_array
 from geodp.errors import ConditionError, InputError, SpaceError
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import length
@@ -51,8 +51,9 @@ class Ball:
     """
 
     space: Space
-    center: Array
-    radius: float
+    # public and required; missing ones get a sentence that says how to choose them
+    center: Array = None  # type: ignore[assignment]
+    radius: float = None  # type: ignore[assignment]
     physical_unit: str | None = None
     component_order: str | None = None
     frame: str | None = None
@@ -142,9 +143,10 @@ class Ball:
             raise SpaceError(
                 f"Degrees describe directions on a sphere, not points of {space.spec}."
             )
-        for angle, what in ((longitude, "longitude"), (latitude, "latitude")):
-            if not np.isfinite(angle):
-                raise InputError(f"The centre's {what} must be a finite number of degrees.")
+        longitude = finite_real(longitude, "The centre's longitude")
+        latitude = finite_real(latitude, "The centre's latitude")
+        if abs(latitude) > 90:
+            raise InputError("The centre's latitude must lie between -90 and 90 degrees.")
         center, radius = make(longitude, latitude, positive_real(degrees, "The cap's angle"))
         return cls(space, center, radius, **declared)
 

@@ -38,6 +38,8 @@ def mean_sensitivity(space: Space, radius: float, n: int, bound: str = "sharp") 
     ``r < pi / (4 sqrt(kappa))`` (Reimherr, Bharath, Soto, NeurIPS 2021, Theorem 2).
     """
     check_radius(space, radius)
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
+        raise InputError("The number of records n is an integer of at least two.")
     flat = 2 * radius / n
     kappa = space.curvature[1]
     if bound not in ("sharp", "published"):
