@@ -230,6 +230,22 @@ def test_distance_bound_holds(space: gd.Space, offset: float) -> None:
     assert cal.distance_bound(0.0) <= cal.distance_bound(offset)
 
 
+@pytest.mark.parametrize("noise", [gd.Gaussian(), gd.L2Laplace()], ids=lambda x: x.name)
+@pytest.mark.parametrize("offset", [0.0, 0.3, 1.2])
+def test_distance_bound_is_not_below_the_integral(noise: gd.Gaussian, offset: float) -> None:
+    space, scale = gd.Hyperbolic(3, curvature=-2.0), 0.15
+    law, root = noise.law(3), math.sqrt(2)
+
+    def integrand(r: float) -> float:
+        t = root * (offset + r)
+        worst = min(r + 2 * offset, math.sinh(t) / t * r if t > 0 else r)
+        return math.exp(float(law.log_radius_density(r, scale))) * worst
+
+    exact = sum(integrate.quad(integrand, a, b, limit=200)[0] for a, b in ((0, 1), (1, 8)))
+    got = wrapped_distance_bound(space, law, scale, offset)
+    assert exact * (1 - 1e-9) <= got <= exact * (1 + 1e-3)
+
+
 def test_distance_bound_on_flat_space_is_the_mean_radius() -> None:
     law = gd.Gaussian().law(3)
     got = wrapped_distance_bound(gd.Euclidean(3), law, 2.0, 5.0)
@@ -281,6 +297,22 @@ def test_bad_arguments_get_a_sentence(call: object, match: str) -> None:
 def test_a_footpoint_off_the_space_is_refused() -> None:
     with pytest.raises(SpaceError, match="footpoint"):
         gd.calibrate(gd.Wrapped(gd.Gaussian(), np.zeros((2, 2))), gd.SPD(2), 1, gd.GaussianDP(1))
+
+
+@pytest.mark.parametrize("point", ["x", [[1.0, 2.0], [3.0]], np.eye(2) * 1j])
+def test_footpoints_and_values_that_are_no_arrays_get_a_sentence(point: object) -> None:
+    cal = gd.calibrate(gd.Wrapped(gd.Gaussian()), gd.SPD(2), 1, gd.GaussianDP(1))
+    with pytest.raises(InputError, match="footpoint"):
+        gd.Wrapped(gd.Gaussian(), point)
+    with pytest.raises(InputError, match="value"):
+        cal.sample(point)
+
+
+@pytest.mark.parametrize("size", [-1, 2.5, "3", True])
+def test_sizes_of_samples_are_counts(size: object) -> None:
+    cal = gd.calibrate(gd.Wrapped(gd.Gaussian()), gd.SPD(2), 1, gd.GaussianDP(1))
+    with pytest.raises(InputError, match="size"):
+        cal.sample(np.eye(2), size)
 
 
 def test_integer_seeds_are_refused() -> None:

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geodp.arguments import real_array
 from geodp.errors import ConditionError, GuaranteeError, InputError, SpaceError
 from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.mechanisms.utility import simulated_distances, wrapped_distance_bound
@@ -78,7 +79,7 @@ class Wrapped(Mechanism):
         if not isinstance(self.noise, Noise):
             raise InputError("Wrapped takes a noise such as gd.Gaussian() or gd.L2Laplace().")
         if self.footpoint is not None and not isinstance(self.footpoint, PrivateFootpoint):
-            point = np.array(self.footpoint, dtype=np.float64)
+            point = real_array(self.footpoint, "The footpoint")
             point.setflags(write=False)
             object.__setattr__(self, "footpoint", point)
 
@@ -163,6 +164,8 @@ class WrappedCalibration(Calibration):
     ) -> Array:
         point = self._point(value)
         count = 1 if size is None else size
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise InputError("The size of a sample is an integer of at least 0, or None.")
         if rng is None:
             stream = bit_stream()
             draws = np.array([self.draw(point, stream) for _ in range(count)])
@@ -208,7 +211,7 @@ class WrappedCalibration(Calibration):
         return self.footpoint if self.ball is None else self.ball.center
 
     def _point(self, value: ArrayLike) -> Array:
-        point = np.asarray(value, dtype=np.float64)
+        point = real_array(value, "The value")
         if point.shape != self.space.point_shape or not self.space.contains(point):
             raise SpaceError(f"The value is no point of {self.space.spec}.")
         if self.ball is not None and not self.space.is_hadamard:
