@@ -131,7 +131,7 @@ class ExtrinsicMean:
     Examples
     --------
     >>> import geodp as gd
-    >>> gd.ExtrinsicMean(gd.Sphere(2)).sensitivity(100)
+    >>> round(gd.ExtrinsicMean(gd.Sphere(2)).sensitivity(100), 6)
     0.02
     >>> gd.ExtrinsicMean(gd.Sphere(2)).name
     'extrinsic mean (mean direction)'
