@@ -79,7 +79,14 @@ can recognise more than 9.3 % of those with it.
 @final
 @dataclass(frozen=True, init=False, repr=False)
 class PureDP(Guarantee):
-    """ε-differential privacy: no probability changes by more than a factor e^ε."""
+    """ε-differential privacy: no probability changes by more than a factor e^ε.
+
+    ``epsilon`` > 0; GuaranteeError for zero, negative, infinite and subnormal numbers and NaN.
+    (Dwork, McSherry, Nissim and Smith 2006.)
+
+    >>> PureDP("0.5")
+    PureDP(epsilon=0.5)
+    """
 
     notion: ClassVar[str] = "pure"
     epsilon: Fraction
@@ -102,7 +109,13 @@ class PureDP(Guarantee):
 @final
 @dataclass(frozen=True, init=False, repr=False)
 class ApproxDP(Guarantee):
-    """(ε, δ)-differential privacy: P(S) ≤ e^ε Q(S) + δ for every event S."""
+    """(ε, δ)-differential privacy: P(S) ≤ e^ε Q(S) + δ for every event S.
+
+    ``epsilon`` > 0, 0 < ``delta`` < 1, else GuaranteeError. (Dwork et al. 2006.)
+
+    >>> ApproxDP(1, "1e-5").label
+    '(1, 1e-05)-DP'
+    """
 
     notion: ClassVar[str] = "approx"
     epsilon: Fraction
@@ -131,7 +144,13 @@ class ApproxDP(Guarantee):
 @final
 @dataclass(frozen=True, init=False, repr=False)
 class GaussianDP(Guarantee):
-    """μ-Gaussian DP: telling neighbours apart is no easier than N(0, 1) from N(μ, 1)."""
+    """μ-Gaussian DP: telling neighbours apart is no easier than N(0, 1) from N(μ, 1).
+
+    ``mu`` > 0, else GuaranteeError. (Dong, Roth and Su 2022.)
+
+    >>> GaussianDP(0.1).mu  # a float means its shortest decimal
+    Fraction(1, 10)
+    """
 
     notion: ClassVar[str] = "gdp"
     mu: Fraction
@@ -156,7 +175,13 @@ class GaussianDP(Guarantee):
 @final
 @dataclass(frozen=True, init=False, repr=False)
 class RenyiDP(Guarantee):
-    """(α, ε)-Rényi DP: the Rényi divergence of order α > 1 is at most ε."""
+    """(α, ε)-Rényi DP: the Rényi divergence of order α > 1 is at most ε.
+
+    ``alpha`` > 1 and ``epsilon`` > 0, else GuaranteeError. (Mironov 2017.)
+
+    >>> RenyiDP(8, "0.04")
+    RenyiDP(alpha=8, epsilon=0.04)
+    """
 
     notion: ClassVar[str] = "renyi"
     alpha: Fraction
@@ -184,7 +209,13 @@ class RenyiDP(Guarantee):
 @final
 @dataclass(frozen=True, init=False, repr=False)
 class ZCDP(Guarantee):
-    """ρ-zero-concentrated DP: the Rényi divergence of every order α > 1 is at most αρ."""
+    """ρ-zero-concentrated DP: the Rényi divergence of every order α > 1 is at most αρ.
+
+    ``rho`` > 0, else GuaranteeError. (Bun and Steinke 2016.)
+
+    >>> ZCDP("0.5").split("1/4")
+    (ZCDP(rho=0.125), ZCDP(rho=0.375))
+    """
 
     notion: ClassVar[str] = "zcdp"
     rho: Fraction

@@ -16,8 +16,12 @@ from geodp.statistics.records import ClippedRecords
 class Certified:
     """A computed value and a public bound on its distance from the exact statistic.
 
-    ``error_bound`` is the most the error can be for any records; what the computation reached on
-    these records stays private.
+    ``value`` is a point, shape ``space.point_shape``; ``error_bound``, a geodesic distance, is the
+    most the error can be for any records: what the computation reached on these stays private.
+
+    >>> import numpy as np, geodp as gd
+    >>> gd.FrechetMean(gd.Ball(gd.Euclidean(1), [0.0], 1.0)).evaluate([[0.2], [0.4]]).value.round(9)
+    array([0.3])
     """
 
     value: Array
