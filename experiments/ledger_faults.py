@@ -291,8 +291,7 @@ def main() -> None:
         facts["lost spends, releases without an entry, ledgers that fail verify"] = 0  # else raised
         results[database] = facts
         print(database, json.dumps(facts, indent=2))
-    document = {"results": results} | run.provenance
-    (run.out / "ledger_faults.json").write_text(json.dumps(document, indent=2) + "\n")
+    run.document("ledger_faults", {"results": results})
 
 
 if __name__ == "__main__":

@@ -37,7 +37,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def release(*words: object) -> Result:
-    return run("release", "data.npy", *SPACE, "--ledger", "budget.db", "--dataset", "d", *words)
+    noise = "wrapped-gaussian" if "--gdp" in words else "wrapped-l2-laplace"  # no ranking
+    given = ("--ledger", "budget.db", "--dataset", "d", "--mechanism", noise)
+    return run("release", "data.npy", *SPACE, *given, *words)
 
 
 def test_from_init_to_refusal(here: Path) -> None:
@@ -174,6 +176,7 @@ def test_on_postgresql(here: Path) -> None:
         made = document(run("ledger", "init", place, *words))
         assert made["key_file"] == str(key)
         asked = ("--ledger", place, "--dataset", "d", "--gdp", "1")
+        asked += ("--mechanism", "wrapped-gaussian")
         document(run("release", "data.npy", *SPACE, *asked))
         assert run("release", "data.npy", *SPACE, *asked).exit_code == 3
         assert document(run("ledger", "verify", place))["passed"]

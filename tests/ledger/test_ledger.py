@@ -32,26 +32,27 @@ def data(shift: float = 0.0, n: int = 12) -> np.ndarray:
 
 
 def pay(ledger: gd.Ledger, guarantee: Any = None, records: Any = None, **how: Any) -> gd.Release:
-    how = {"dataset": "study"} | how
+    promise = guarantee or gd.GaussianDP("0.5")
+    noise = gd.L2Laplace() if promise.notion == "pure" else gd.Gaussian()  # named: no ranking
+    how = {"dataset": "study", "mechanism": gd.Wrapped(noise)} | how
     records = data() if records is None else records
-    return gd.release(records, MEAN, guarantee or gd.GaussianDP("0.5"), ledger=ledger, **how)
+    return gd.release(records, MEAN, promise, ledger=ledger, **how)
 
 
 def test_exactly_the_budget_is_spent(place_and_key: Where) -> None:
     """A hundred releases at mu = 0.1 cost exactly one; the next least thing is refused."""
     ledger = make(place_and_key)
-    account = {"mechanism": gd.Wrapped(gd.Gaussian())}
     for _ in range(20):
-        pay(ledger, gd.GaussianDP(0.1), **account)
+        pay(ledger, gd.GaussianDP(0.1))
     assert ledger.spent() == Fraction(1, 5)
     for _ in range(3):
-        pay(ledger, gd.GaussianDP("0.5"), **account)
-    pay(ledger, gd.GaussianDP("0.2"), **account)
-    pay(ledger, gd.GaussianDP("0.1"), **account)
+        pay(ledger, gd.GaussianDP("0.5"))
+    pay(ledger, gd.GaussianDP("0.2"))
+    pay(ledger, gd.GaussianDP("0.1"))
     assert ledger.spent() == 1
     assert ledger.left is None
     with pytest.raises(gd.LedgerRefusal, match=r"asked mu\^2 = .*Nothing more fits"):
-        pay(ledger, gd.GaussianDP("1e-9"), **account)
+        pay(ledger, gd.GaussianDP("1e-9"))
     assert ledger.spent() == 1
     faults.sound(ledger)
 
@@ -109,8 +110,21 @@ def test_what_has_no_price_is_refused(
     assert [entry["kind"] for entry in ledger.history()] == ["open"]
 
 
+def test_a_statistic_with_a_space_of_its_own_for_the_noise(place_and_key: Where) -> None:
+    """Tangent and extrinsic means pay for the noise where it is drawn."""
+    ledger = make(place_and_key)
+    ball = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.5)
+    north = np.tile([0.0, 0.0, 1.0], (30, 1))
+    for statistic in (gd.TangentMean(ball), gd.ExtrinsicMean(ball)):
+        how = {"ledger": ledger, "dataset": "north"}
+        out = gd.release(north, statistic, gd.PureDP(0.5), "wrapped-l2-laplace", **how)
+        assert all(check.passed for check in gd.verify(out))
+    mu = 2 * norm.ppf(np.exp(0.5) / (1 + np.exp(0.5)))
+    assert 2 * 0.25**2 <= float(ledger.spent()) <= 2 * mu**2 * (1 + 1e-12)
+
+
 def test_best_is_the_best_that_can_be_paid(place_and_key: Where) -> None:
-    out = pay(make(place_and_key, gd.PureDP(5)), gd.ApproxDP(1, 1e-5))
+    out = pay(make(place_and_key, gd.PureDP(5)), gd.ApproxDP(1, 1e-5), mechanism="best")
     assert out.mechanism == "wrapped-l2-laplace"
 
 
@@ -208,12 +222,13 @@ def test_a_retry_is_paid_even_when_nothing_is_left(place_and_key: Where) -> None
     "changed",
     [
         {"guarantee": gd.GaussianDP("0.4")},
-        {"records": data(0.1)},
+        {"records": data(0.1, 12)},
         {"dataset": "other"},
         {"group": "site=A"},
         {"mechanism": gd.Wrapped(gd.Gaussian(), [0.5, 0.5])},
+        {"mechanism": gd.Wrapped(gd.Gaussian(), gd.PrivateFootpoint())},
     ],
-    ids=lambda changed: next(iter(changed)),
+    ids=repr,
 )
 def test_a_request_id_belongs_to_one_request(place_and_key: Where, changed: Any) -> None:
     ledger = make(place_and_key)
@@ -289,6 +304,7 @@ def test_the_event_is_kept_and_not_only_its_cost(place_and_key: Where) -> None:
     assert request["mechanism"] == "wrapped-l2-laplace"
     assert request["n"] == 12
     assert request["domain"]["radius"] == 1.0
+    assert body["event"]["first_stage"]["footpoint"] == [0.0, 0.0]
 
 
 def test_show_and_history(place_and_key: Where) -> None:

@@ -133,7 +133,7 @@ def test_an_ill_formed_signature_is_refused(
 
 
 def test_receipts_of_before_are_read() -> None:
-    document = gd.release(RECORDS, MEAN, gd.GaussianDP(1)).to_json()
+    document = gd.release(RECORDS, MEAN, gd.GaussianDP(1), "wrapped-gaussian").to_json()
     del document["signature"], document["outcome"]["strength"], document["outcome"]["ledger"]
     assert failures(document) == []
 
@@ -146,7 +146,7 @@ def strength(guarantee: Any, mechanism: Any = "best") -> Any:
 
 def test_gaussian_dp_in_other_words() -> None:
     """Closed forms: the test of N(0, 1) against N(1, 1), and epsilon at 1e-6 by its delta."""
-    found = strength(gd.GaussianDP(1))
+    found = strength(gd.GaussianDP(1), gd.Wrapped(gd.Gaussian()))
     assert found.mu == 1.0
     assert found.detects_at_1_percent == pytest.approx(norm.cdf(1 + norm.ppf(0.01)), abs=2e-6)
     assert found.detects_at_10_percent == pytest.approx(norm.cdf(1 + norm.ppf(0.1)), abs=2e-6)
@@ -172,7 +172,7 @@ def test_approximate_dp_by_a_gaussian_knows_its_mu() -> None:
 
 @pytest.mark.parametrize("guarantee", [gd.ZCDP(0.1), gd.RenyiDP(3, 0.2)], ids=repr)
 def test_others_state_epsilon_at_a_millionth(guarantee: Any) -> None:
-    found = strength(guarantee)
+    found = strength(guarantee, gd.Wrapped(gd.Gaussian()))
     assert found.delta == 1e-6
     assert 0 < found.epsilon < 50
     assert 0.01 < found.detects_at_1_percent < found.detects_at_10_percent <= 1

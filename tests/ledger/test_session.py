@@ -14,6 +14,7 @@ import geodp as gd
 
 MEAN = gd.FrechetMean(gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0))
 RECORDS = np.zeros((20, 2))
+GAUSSIAN = gd.Wrapped(gd.Gaussian())
 
 
 @pytest.fixture
@@ -23,34 +24,33 @@ def ledger(tmp_path: Path) -> gd.Ledger:
 
 def test_a_session_pays_for_each_release(ledger: gd.Ledger) -> None:
     with gd.Session(ledger, "study") as session:
-        out = session.release(RECORDS, MEAN, gd.GaussianDP("0.6"), request_id="a")
-        same = session.release(RECORDS, MEAN, gd.GaussianDP("0.6"), request_id="a")
+        out = session.release(RECORDS, MEAN, gd.GaussianDP("0.6"), GAUSSIAN, request_id="a")
+        same = session.release(RECORDS, MEAN, gd.GaussianDP("0.6"), GAUSSIAN, request_id="a")
         assert out.value.tobytes() == same.value.tobytes()
         assert session.left == gd.GaussianDP("0.8")
         with pytest.raises(gd.LedgerRefusal):
-            session.release(RECORDS, MEAN, gd.GaussianDP("0.9"))
+            session.release(RECORDS, MEAN, gd.GaussianDP("0.9"), GAUSSIAN)
         with pytest.raises(gd.MismatchError):
-            session.release(RECORDS, MEAN, gd.GaussianDP("0.1"), unit="scan")
+            session.release(RECORDS, MEAN, gd.GaussianDP("0.1"), GAUSSIAN, unit="scan")
         assert session.ledger is ledger
     assert repr(session).startswith("Session(Ledger(")
 
 
 def test_groups_have_sessions_of_their_own(ledger: gd.Ledger) -> None:
     a, b = (gd.Session(ledger, "study", group=f"site={label}") for label in "AB")
-    a.release(RECORDS, MEAN, gd.GaussianDP(1))
+    a.release(RECORDS, MEAN, gd.GaussianDP(1), GAUSSIAN)
     assert a.left is None
     assert b.left == gd.GaussianDP(1)
-    b.release(RECORDS + 0.1, MEAN, gd.GaussianDP(1))
+    b.release(RECORDS + 0.1, MEAN, gd.GaussianDP(1), GAUSSIAN)
     assert ledger.spent() == 1
 
 
 def test_a_batch_is_planned_without_data(ledger: gd.Ledger) -> None:
     session = gd.Session(ledger, "study")
-    gaussian = gd.Wrapped(gd.Gaussian())
     batch = session.plan(
         [
-            (MEAN, 20, gd.GaussianDP("0.6"), gaussian),
-            (MEAN, 20, gd.GaussianDP("0.9")),
+            (MEAN, 20, gd.GaussianDP("0.6"), GAUSSIAN),
+            (MEAN, 20, gd.GaussianDP("0.9"), GAUSSIAN),
             (MEAN, 20, gd.GaussianDP("0.8"), "wrapped-gaussian"),
         ]
     )
@@ -68,9 +68,9 @@ def test_a_batch_is_planned_without_data(ledger: gd.Ledger) -> None:
 
 def test_what_is_planned_is_what_is_paid(ledger: gd.Ledger) -> None:
     session = gd.Session(ledger, "study")
-    batch = session.plan([(MEAN, 20, gd.PureDP("0.2")), (MEAN, 20, gd.ZCDP("0.05"))])
+    batch = session.plan([(MEAN, 20, gd.PureDP("0.2")), (MEAN, 20, gd.ZCDP("0.05"), GAUSSIAN)])
     session.release(RECORDS, MEAN, gd.PureDP("0.2"))
-    session.release(RECORDS, MEAN, gd.ZCDP("0.05"))
+    session.release(RECORDS, MEAN, gd.ZCDP("0.05"), GAUSSIAN)
     assert ledger.spent() == batch.total
 
 
@@ -93,7 +93,7 @@ def test_threads_share_a_session(ledger: gd.Ledger) -> None:
 
     def work() -> None:
         try:
-            session.release(RECORDS, MEAN, gd.GaussianDP("0.5"))
+            session.release(RECORDS, MEAN, gd.GaussianDP("0.5"), GAUSSIAN)
         except gd.LedgerRefusal:
             return
         granted.append(1)

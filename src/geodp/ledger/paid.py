@@ -64,8 +64,7 @@ class PaidAccount:
         if keys.public != self.ledger.public_key:
             raise LedgerError("The ledger's key is not the one that the ledger names.")
         digest = None if records is None else keyed_digest(keys.digest, records)
-        asked = {"request": event["request"], "place": list(self.part), "digest": digest}
-        fingerprint = sha256(canonical(asked | {"footpoint": event["footpoint"]}))
+        fingerprint = _fingerprint(event, self.part, digest)
         body = {
             "dataset": self.part.dataset,
             "group": self.part.group,
@@ -239,6 +238,13 @@ def _move(
     """Take a release from one state to the next; how many rows did (one, or none)."""
     where = (_releases.c.reservation == reservation, _releases.c.state == state)
     return connection.execute(sa.update(_releases).where(*where).values(**changed)).rowcount
+
+
+def _fingerprint(event: Mapping[str, Any], part: Part, digest: str | None) -> str:
+    """What makes two requests the same: all that was asked for, and of which records."""
+    stage = {name: event["first_stage"].get(name) for name in ("name", "parameters", "footpoint")}
+    asked = {"request": event["request"], "shares": event["shares"], "stage": stage}
+    return sha256(canonical(asked | {"part": list(part), "digest": digest}))
 
 
 def _named(part: Part) -> tuple[str, str | None]:

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 from geodp.errors import ConditionError, MismatchError, NotYetError
 from geodp.ledger.receipt import Domain, Release, request_json
 from geodp.mechanisms import candidates, parse_mechanism
-from geodp.mechanisms.base import Calibration, Mechanism, Stage
+from geodp.mechanisms.base import Calibration, Evaluated, Mechanism, Stage
 from geodp.privacy.guarantees import Guarantee
 from geodp.random import bit_stream
 from geodp.spaces.base import Array
 from geodp.statistics.domain import Ball
 from geodp.statistics.given_value import GivenValue
-from geodp.statistics.protocol import Certified, Statistic
+from geodp.statistics.protocol import Statistic
 from geodp.statistics.records import ClippedRecords, source_of
 from geodp.statistics.route import route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
@@ -106,17 +106,17 @@ def release(
         statistic.space, statistic.name, domain, public_n, protected, guarantee, strategy.name
     )
     shares = [stage.guarantee.to_json() for stage in stages]
-    event = {"request": request, "shares": shares, "footpoint": first.get("footpoint")}
+    event = {"request": request, "shares": shares, "first_stage": first}
     before = account.reserve(event, price, source_of(data))
     if before is not None:
         return before
     try:
-        certified = _evaluate(statistic, data)
+        evaluated = _evaluate(statistic, data)
         within = checked(price, account.notion, guarantee)
 
         def draw(cal: Calibration) -> Array:
             within(cal)
-            return cal.draw(certified.value, stream)
+            return cal.release(evaluated, stream)
 
         value, calibrations, parts = run(stages, statistic, n, draw)
         outcome = Release(
@@ -180,7 +180,7 @@ def _expected_distance(statistic: Statistic, stages: tuple[Stage, ...], n: int) 
     return float(simulate(stages, statistic, n, at_center(statistic), rng).mean())
 
 
-def _evaluate(statistic: Statistic, data: Any) -> Certified:
+def _evaluate(statistic: Statistic, data: Any) -> Evaluated:
     """The statistic on clipped records; a custom one must keep its own word on its error."""
     clipped = data if statistic.ball is None or data is None else statistic.ball.clip(data)
     certified = statistic.evaluate(clipped)
@@ -189,7 +189,8 @@ def _evaluate(statistic: Statistic, data: Any) -> Certified:
             f"The statistic {statistic.name!r} declares an error bound below that of its value; "
             "declare the public worst case."
         )
-    return certified
+    records = clipped if isinstance(clipped, ClippedRecords) else None
+    return Evaluated(certified.value, statistic, records)
 
 
 def _described(ball: Ball | None) -> Domain | None:
