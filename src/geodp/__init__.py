@@ -17,14 +17,17 @@ from geodp.errors import (
 )
 from geodp.ledger.ledger import Ledger
 from geodp.ledger.receipt import Release
-from geodp.mechanisms import PrivateFootpoint, Wrapped
+from geodp.mechanisms import (
+    KNormGradient,
+    PrivateFootpoint,
+    RiemannianGaussian,
+    RiemannianLaplace,
+    Wrapped,
+)
 from geodp.noise.strategies import Gaussian, L2Laplace, SphericalGamma
 from geodp.pending import (
     FrechetVariance,
-    KNormGradient,
     Power,
-    RiemannianGaussian,
-    RiemannianLaplace,
     infer,
 )
 from geodp.privacy.compose import compose

@@ -17,12 +17,8 @@ def _pending(name: str, what: str, instead: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-_WRAPPED = "Use gd.Wrapped(gd.Gaussian()) or gd.Wrapped(gd.L2Laplace())."
 _MEAN = "Use gd.FrechetMean(ball)."
 
 Power = _pending("Power", "powers of a space", "Use gd.Product of few factors.")
 FrechetVariance = _pending("FrechetVariance", "variances and other inference", _MEAN)
-RiemannianLaplace = _pending("RiemannianLaplace", "radial laws on the space itself", _WRAPPED)
-RiemannianGaussian = _pending("RiemannianGaussian", "radial laws on the space itself", _WRAPPED)
-KNormGradient = _pending("KNormGradient", "K-norm gradient mechanisms", _WRAPPED)
 infer = _pending("infer", "confidence regions and tests", "Use gd.release for the mean.")

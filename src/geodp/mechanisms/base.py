@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,8 @@ from geodp.privacy.profile import Profile
 from geodp.random import BitStream
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
+from geodp.statistics.protocol import Statistic
+from geodp.statistics.records import ClippedRecords
 
 
 class Calibration(ABC):
@@ -41,6 +44,13 @@ class Calibration(ABC):
     def draw(self, value: Array, stream: BitStream) -> Array:
         """One exactly rounded point from a stream of bits."""
 
+    def release(self, evaluated: Evaluated, stream: BitStream) -> Array:
+        """One exactly rounded point for an evaluated statistic.
+
+        Looks at the value alone; a mechanism that needs the records as well replaces this.
+        """
+        return self.draw(evaluated.value, stream)
+
     @abstractmethod
     def expected_distance(self, at: ArrayLike | None = None) -> float:
         """Mean geodesic distance of a draw from the value ``at`` (default: the ball's centre)."""
@@ -61,6 +71,14 @@ class Calibration(ABC):
     @abstractmethod
     def facts(self) -> dict[str, object]:
         """What a receipt says of the mechanism, as JSON values."""
+
+
+class Evaluated(NamedTuple):
+    """A statistic's value on clipped records (None where there are none): what is randomised."""
+
+    value: Array
+    statistic: Statistic
+    records: ClippedRecords | None
 
 
 class Stage(NamedTuple):
@@ -100,3 +118,12 @@ class Mechanism(ABC):
     def offset(self, ball: Ball) -> float:
         """Distance between the ball's centre and the public point that the mechanism is built on,
         rounded up; the rounding of logarithms grows with it."""
+
+    def sensitivity(self, statistic: Statistic, n: int) -> tuple[float, float] | None:
+        """The exact sensitivity in the mechanism's own norm, and a bound on what rounding adds on
+        either side; None for the statistic's own, a geodesic distance."""
+        return None
+
+    def rebuilt(self, facts: Mapping[str, Any]) -> Mechanism:
+        """The strategy that wrote ``facts`` on a receipt, of the same name as this one."""
+        return self

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from geodp.errors import ConditionError
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
+from geodp.statistics.gradient import FrechetGradient
 from geodp.statistics.protocol import Certified
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.sensitivity import (
@@ -79,6 +80,11 @@ class FrechetMean:
     @property
     def space(self) -> Space:
         return self.ball.space
+
+    @property
+    def gradient(self) -> FrechetGradient:
+        """The gradient of F, for the K-norm gradient mechanism."""
+        return FrechetGradient(self.ball)
 
     def sensitivity(self, n: int) -> float:
         """Replace-one sensitivity of the exact mean of ``n`` records, a geodesic distance."""

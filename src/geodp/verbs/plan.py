@@ -185,9 +185,20 @@ def _row(
     statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism, purse: Purse
 ) -> PlanRow:
     route = route_of(statistic)
-    price, reason = None, mechanism.why_not(route.space, guarantee, route.ball)
-    if reason is None:
-        price, reason = purse.price(mechanism, statistic, n, guarantee)
+    reason = mechanism.why_not(route.space, guarantee, route.ball)
+    if reason is not None:
+        return PlanRow(mechanism, why_not=reason)
+    try:
+        return _able_row(statistic, n, guarantee, mechanism, purse)
+    except InputError as error:  # no scale serves at this sensitivity
+        return PlanRow(mechanism, why_not=str(error))
+
+
+def _able_row(
+    statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism, purse: Purse
+) -> PlanRow:
+    route = route_of(statistic)
+    price, reason = purse.price(mechanism, statistic, n, guarantee)
     if reason is not None:
         return PlanRow(mechanism, price=price, why_not=reason)
     stages = mechanism.stages(guarantee)

@@ -26,6 +26,9 @@ def sensitivity_of(statistic: Statistic, n: int, mechanism: Mechanism | None = N
     The error bound covers the statistic's own and the rounding of the value's logarithm at the
     mechanism's footpoint.
     """
+    own = None if mechanism is None else mechanism.sensitivity(statistic, n)
+    if own is not None:
+        return Sensitivity(*own)
     ball, error = route_of(statistic).ball, statistic.error_bound
     if ball is not None:
         offset = 0.0 if mechanism is None else mechanism.offset(ball)

@@ -130,7 +130,8 @@ def _strategy(stage: Mapping[str, Any]) -> Mechanism:
     from geodp.mechanisms import parse_mechanism
 
     named = parse_mechanism(str(stage["name"]))
-    assert isinstance(named, Wrapped)
+    if not isinstance(named, Wrapped):
+        return named.rebuilt(stage)
     return Wrapped(named.noise, np.array(stage["footpoint"], dtype=np.float64))
 
 

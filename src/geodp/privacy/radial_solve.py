@@ -1,0 +1,212 @@
+"""Calibration of radial laws on space forms: a scale searched in floats, proven in balls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import final
+
+from geodp.errors import GuaranteeError
+from geodp.privacy.balls import ball, rational_up
+from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.least import LeastProfile
+from geodp.privacy.profile import Profile
+from geodp.privacy.pure import PureProfile
+from geodp.privacy.radial_certified import delta_bound
+from geodp.privacy.radial_float import FloatPair, mu_estimate
+from geodp.privacy.radial_gdp import is_flat_like, keeps_gdp, margin
+from geodp.privacy.radial_hadamard import sobolev_rho, sobolev_scale
+from geodp.privacy.radial_profile import RadialProfile
+from geodp.privacy.radial_shift import RadialPair
+from geodp.privacy.renyi import ZCDPProfile
+from geodp.privacy.solve import laplace_ratio, scale_for
+
+Price = tuple[float, Profile]
+
+
+@lru_cache(maxsize=512)
+def radial_price(law: RadialPair, shift: float, guarantee: Guarantee) -> Price:
+    """The scale that keeps the promise for centres ``shift`` apart, and the certified profile.
+
+    Within about 2 % of the least scale that the exact profile allows. Scale and shift of ``law``
+    are not read. Raises GuaranteeError where no scale is found.
+    """
+    exact = law.at(Fraction(1), Fraction(shift))
+    found: list[_Answer] = []
+    for route in _ROUTES[guarantee.notion]:
+        found.append(route(exact, shift, guarantee))
+        if isinstance(found[-1], _Found) and found[-1].enough:
+            break
+    prices = [price for price in found if isinstance(price, _Found)]
+    if prices:
+        best = min(prices, key=lambda price: price.scale)
+        return best.scale, _profile(exact.at(Fraction(best.scale), exact.shift), best.square)
+    refusals = [error for error in found if isinstance(error, GuaranteeError)]
+    raise refusals[-1] if guarantee.notion == "pure" else refusals[0]
+
+
+@final
+@dataclass(frozen=True)
+class _Found:
+    scale: float
+    square: Fraction | None = None
+    enough: bool = False  # no other route would gain much
+
+
+_Answer = _Found | GuaranteeError
+
+
+def _profile(pair: RadialPair, square: Fraction | None) -> Profile:
+    bounds: list[Profile] = []
+    if pair.has_exact_profile:
+        bounds.append(RadialProfile(pair, square))
+    if pair.kernel == "laplace":
+        bounds.append(PureProfile(pair.shift / pair.scale))
+    elif pair.sign > 0:
+        most = pair.loss_ball()
+        assert most is not None
+        bounds.append(PureProfile(rational_up(most)))
+    else:
+        rho = sobolev_rho(pair.shift, pair.scale, _floor(pair))
+        if rho is not None:
+            bounds.append(ZCDPProfile(rho))
+    return LeastProfile(tuple(bounds))
+
+
+def _floor(pair: RadialPair) -> Fraction:
+    return max(-pair.curvature, Fraction(0)) * (pair.dim - 1)
+
+
+def _answer(solve: Callable[[], _Found]) -> _Answer:
+    try:
+        return solve()
+    except GuaranteeError as error:
+        return error
+
+
+def _by_pure(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
+    """Through the largest privacy loss alone."""
+
+    def solve() -> _Found:
+        if pair.kernel == "laplace":
+            return _Found(scale_for(shift, laplace_ratio(guarantee)))
+        if pair.sign < 0:
+            raise GuaranteeError(
+                "A Riemannian Gaussian on hyperbolic space has an unbounded privacy loss and no "
+                "pure epsilon; use RiemannianLaplace, or ask for (epsilon, delta)."
+            )
+        ratio = laplace_ratio(guarantee)
+        most = pair.loss_ball()  # at scale one
+        assert most is not None
+        scale = float((most / ball(ratio)).sqrt())
+        while rational_up(most) > ratio * Fraction(scale) ** 2:
+            scale *= 1 + 1e-15
+        return _Found(scale)
+
+    return _answer(solve)
+
+
+def _by_sobolev(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
+    if pair.kernel != "gaussian" or pair.sign > 0:
+        return GuaranteeError("this bound is for Gaussian laws on hyperbolic space.")
+    where = f"hyperbolic space of dimension {pair.dim}"
+
+    def solve() -> _Found:
+        scale = sobolev_scale(where, _floor(pair), shift, guarantee)
+        return _Found(scale, enough=float(_floor(pair)) * scale**2 < 0.1)
+
+    return _answer(solve)
+
+
+def _by_delta(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
+    epsilon, delta = guarantee.epsilon, guarantee.delta  # type: ignore[attr-defined]
+    loss, wanted = float(epsilon), float(delta)
+
+    def proved(candidate: RadialPair) -> bool:
+        return bool(delta_bound(candidate, epsilon, Fraction(1, 10**4)) <= delta)
+
+    def solve() -> _Found:
+        start = _near(pair, lambda p: p.delta(loss) <= wanted, 1e-7, _start(pair, guarantee))
+        return _Found(_proven(pair, start, 1e-5, proved))
+
+    return _answer(solve)
+
+
+def _by_gdp(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
+    square = _SQUARES[guarantee.notion](guarantee)
+    mu = float(square) ** 0.5
+
+    def solve() -> _Found:
+        start, step = float(pair.shift) / mu, 2e-3
+        if not is_flat_like(pair.at(Fraction(start), pair.shift)):
+            start = _near(pair, lambda p: mu_estimate(p) <= mu, 1e-4, start)
+            step = margin(pair) - 1
+        return _Found(_proven(pair, start, step, lambda p: keeps_gdp(p, square)), square)
+
+    return _answer(solve)
+
+
+_SQUARES: dict[str, Callable[..., Fraction]] = {
+    "gdp": lambda g: g.mu**2,
+    "zcdp": lambda g: 2 * g.rho,
+    "renyi": lambda g: 2 * g.epsilon / g.alpha,
+}
+
+_ROUTES: dict[str, tuple[Callable[..., _Answer], ...]] = {
+    "pure": (_by_pure,),
+    "approx": (_by_delta, _by_pure),
+    "gdp": (_by_gdp, _by_pure),
+    "zcdp": (_by_sobolev, _by_gdp, _by_pure),
+    "renyi": (_by_sobolev, _by_gdp, _by_pure),
+}
+
+
+def _start(pair: RadialPair, guarantee: Guarantee) -> float:
+    return float(pair.shift) / float(laplace_ratio(guarantee))
+
+
+def _near(
+    pair: RadialPair, passes: Callable[[FloatPair], bool], accuracy: float, start: float
+) -> float:
+    """About the least scale at which the float estimate passes; GuaranteeError if none does."""
+    if not pair.has_exact_profile:
+        raise GuaranteeError("the exact profile needs dimension two and a moderate sensitivity.")
+
+    def test(scale: float) -> bool:
+        return passes(FloatPair.of(pair.at(Fraction(scale), pair.shift)))
+
+    low = high = start
+    for _ in range(60):
+        if test(high):
+            break
+        low, high = high, high * 1.2
+    else:
+        raise GuaranteeError(
+            "No scale of this radial law keeps the promise: on a space where volume grows "
+            "exponentially more noise can reveal more. Use wrapped-gaussian."
+        )
+    while low == high or test(low):
+        high, low = (high, low / 1.2) if low == high else (low, low / 1.2)
+        if low < start * 1e-3:
+            break
+    while high / low > 1 + accuracy:
+        middle = (low * high) ** 0.5
+        if test(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _proven(
+    pair: RadialPair, start: float, step: float, proved: Callable[[RadialPair], bool]
+) -> float:
+    """The first scale a little above ``start`` that is proven."""
+    scale = start * (1 + step)
+    for _ in range(16):
+        if proved(pair.at(Fraction(scale), pair.shift)):
+            return scale
+        scale *= 1 + 2 * step
+    raise GuaranteeError("this promise could not be proven for a radial law; use wrapped noise.")
