@@ -69,6 +69,20 @@ def test_true_error_stays_below_the_bound(oracle, spec, offset):
         assert worst <= bound
 
 
+@pytest.mark.parametrize("spec", ["hyperbolic:1", "hyperbolic:3:-2.0", "hyperbolic:6", "sphere:3"])
+def test_the_bound_holds_next_to_the_origin_down_to_subnormal_coordinates(oracle, spec):
+    space = parse_space(spec)
+    rng = np.random.default_rng(5)
+    bound = space.log_error(space.origin, 1.5)
+    for exponent in (*range(1, 40, 3), 100, 155, 200, 300, 307, 310, 322):
+        near = space.origin
+        near[1:] = 10.0**-exponent * direction(space, rng, 0)
+        far = space.exp_coords(space.origin, 1.5 * direction(space, rng, 0))
+        for x, y in ((far, near), (near, far)):
+            error = oracle.error(space, space.project(x), space.project(y))
+            assert error <= bound  # false for NaN
+
+
 @pytest.mark.parametrize(
     ("spec", "radius", "most"),
     [

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
 
 
 def _unit(x: Array) -> tuple[Array, Array]:
-    """Lengths ``(..., 1)`` and directions: that of 0 is 0, that of an overflow NaN, never 0."""
+    """Lengths ``(..., 1)`` and directions: that of 0 is 0, that of an infinite vector NaN.
+
+    Directions come from the vector times a power of two, so that neither subnormal numbers nor an
+    overflow of the length can touch them.
+    """
     size = length(x)[..., None]
-    return size, np.where(size == 0, 0.0, np.where(np.isfinite(size), x / size, np.nan))
+    _, power = np.frexp(np.abs(x).max(axis=-1, keepdims=True))
+    scaled = array(np.ldexp(x, -power))
+    return size, np.where(size == 0, 0.0, scaled / length(scaled)[..., None])
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -152,7 +158,9 @@ class Hyperbolic(Space):
             step = y - x
             # b - a and sinh(t - s), both from b² - a² = step·(x + y).
             gap = dot(step, (x + y) / np.where(a + b > 0, a + b, 1.0))[..., None]
-            lean = np.where((a > 0) & (b > 0), step / b - u * (gap / b), 0.0)  # w - u
+            # w - u, rounded to eps and to eps |q - p|/b; the former is less where q is next to 0.
+            lean = np.where(a <= 2 * b, step / b - u * (gap / b), w - u)
+            lean = np.where((a > 0) & (b > 0), lean, 0.0)
             rise = np.where(gap == 0, 0.0, gap * ((a + b) / (b * x0 + a * y0)))
             half = dot(lean, lean)[..., None] / 4.0
             side = b * (lean + 2.0 * half * u)
