@@ -20,6 +20,8 @@ from mpmath import mp
 import geodp as gd
 from geodp.io import layout_for, read_records
 from geodp.io.inspection import inspect_records
+from geodp.random import GeneratorBits
+from geodp.rounding import round_release
 from geodp.statistics.records import ClippedRecords
 from geodp.testing import random_points
 
@@ -343,6 +345,18 @@ def test_case_21_no_float_noise_on_a_float_value() -> None:
     assert len(off_grid[0]) > 30  # about 91 of 1500, sd 9.3: fewer has probability 1e-11
     assert off_grid[0].mean() > 0.5
     assert not off_grid[1].any()
+
+
+@pytest.mark.parametrize("noise", [gd.Gaussian(), gd.L2Laplace()], ids=lambda x: x.name)
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_case_21_a_release_is_the_ideal_one_rounded(space: gd.Space, noise: gd.Gaussian) -> None:
+    """The released floats are those that the same bits give at four times the first precision."""
+    x, mean, promise = _points(space, 9, 21), _mean(space), gd.ApproxDP(1, "1e-5")
+    out = gd.release(x, mean, promise, gd.Wrapped(noise), rng=np.random.default_rng(21))
+    z = space.log_coords(space.origin, mean.evaluate(x).value)
+    scale, bits = out.stages[0]["scale"], GeneratorBits(np.random.default_rng(21))
+    ideal = round_release(space, space.origin, z, noise.law(space.dim), scale, bits, start=512)
+    np.testing.assert_array_equal(out.value, ideal)
 
 
 def test_case_22_no_radius() -> None:
