@@ -209,6 +209,20 @@ def test_a_loose_solver_would_break_the_bound() -> None:
     assert space.dist(a, b) <= mean.sensitivity(n) + 2 * mean.error_bound
 
 
+@pytest.mark.parametrize(("space", "radius"), [(gd.SPD(2), 2.0), (gd.Sphere(2), 1.4)], ids=str)
+def test_a_subsample_that_misleads_costs_no_accuracy(space: gd.Space, radius: float) -> None:
+    """Every fourth of 16384 records, all that the start and its Hessian see, lies elsewhere."""
+    rng = np.random.default_rng(14)
+    x = random_points(space, 16384, radius, rng)
+    far = space.exp_coords(space.origin, radius * np.eye(space.dim)[0])
+    x[::4] = random_points(space, 4096, 0.1, rng, far)
+    mean = gd.FrechetMean(gd.Ball(space, space.origin, radius))
+    records = np.concatenate(list(mean.ball.clip(x).chunks()))
+    gradient = space.log_coords(mean.evaluate(x).value, records).mean(axis=0)
+    floor = radius / math.tan(radius) if space.curvature[1] > 0 else 1.0
+    assert np.linalg.norm(gradient) <= floor * mean.error_bound
+
+
 def test_float32_records_give_the_mean_of_their_values() -> None:
     space = gd.SPD(2)
     x = cloud(space, 1.0, 50, 12).astype(np.float32)
