@@ -90,7 +90,7 @@ class Wrapped(Mechanism):
     def why_not(self, space: Space, guarantee: Guarantee, ball: Ball | None) -> str | None:
         try:
             for stage in self.stages(guarantee):
-                ratio_for(self.noise.name, space.dim, stage.guarantee)
+                ratio_for(self.noise, space.dim, stage.guarantee)
             _lipschitz(space, ball, self._public_footpoint(space, ball))
         except InputError as error:
             return str(error)
@@ -107,8 +107,8 @@ class Wrapped(Mechanism):
         footpoint = self._public_footpoint(space, ball)
         factor = _lipschitz(space, ball, footpoint)
         tangent = sensitivity if factor == 1 else float(np.nextafter(sensitivity * factor, np.inf))
-        scale = scale_for(tangent, ratio_for(self.noise.name, space.dim, guarantee))
-        profile = profile_for(self.noise.name, space.dim, Fraction(tangent) / Fraction(scale))
+        scale = scale_for(tangent, ratio_for(self.noise, space.dim, guarantee))
+        profile = profile_for(self.noise, space.dim, Fraction(tangent) / Fraction(scale))
         return WrappedCalibration(
             self, space, guarantee, scale, profile, ball, footpoint, sensitivity, tangent
         )
@@ -194,8 +194,10 @@ class WrappedCalibration(Calibration):
         return wrapped_distance_bound(self.space, self.law, self.scale, distance)
 
     def facts(self) -> dict[str, object]:
+        parameters = self.mechanism.noise.parameters
         return {
             "name": self.mechanism.name,
+            **({"parameters": parameters} if parameters else {}),
             "footpoint": self.footpoint.tolist(),
             "scale": self.scale,
             "tangent_sensitivity": self.tangent_sensitivity,

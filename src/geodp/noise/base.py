@@ -20,3 +20,8 @@ class Noise(ABC):
     @abstractmethod
     def law(self, dim: int) -> SphericalLaw:
         """The law on R^dim at unit scale."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, float]:
+        """What receipts carry besides the name to rebuild the strategy."""

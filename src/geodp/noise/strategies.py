@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -24,6 +25,10 @@ class Gaussian(Noise):
     def name(self) -> str:
         return "gaussian"
 
+    @property
+    def parameters(self) -> dict[str, float]:
+        return {}
+
     def law(self, dim: int) -> SphericalLaw:
         return SphericalLaw(dim, shape=dim - 1.0, power=2.0, rate=0.5)
 
@@ -40,6 +45,10 @@ class L2Laplace(Noise):
     @property
     def name(self) -> str:
         return "l2-laplace"
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        return {}
 
     def law(self, dim: int) -> SphericalLaw:
         return SphericalLaw(dim, shape=dim - 1.0, power=1.0, rate=1.0)
@@ -71,6 +80,12 @@ class SphericalGamma(Noise):
     def name(self) -> str:
         return "spherical-gamma"
 
+    @property
+    def parameters(self) -> dict[str, float]:
+        if self.shape is None or self.power is None:
+            return {}
+        return {"shape": float(self.shape), "power": float(self.power)}
+
     def law(self, dim: int) -> SphericalLaw:
         if self.shape is None or self.power is None:
             raise NotYetError(
@@ -79,3 +94,24 @@ class SphericalGamma(Noise):
                 "Gaussian() or L2Laplace()."
             )
         return SphericalLaw(dim, shape=float(self.shape), power=float(self.power), rate=1.0)
+
+
+def noise_named(name: str, parameters: Mapping[str, float] | None = None) -> Noise:
+    """The strategy of that name, with the parameters that a receipt carries.
+
+    >>> noise_named("spherical-gamma", {"shape": 1.0, "power": 2.0})
+    SphericalGamma(shape=1.0, power=2.0)
+    """
+    if name not in _NAMED:
+        raise InputError(f"noise must be one of {', '.join(_NAMED)}.")
+    try:
+        return _NAMED[name](**(parameters or {}))
+    except TypeError:
+        raise InputError(f"The noise {name} does not have these parameters.") from None
+
+
+_NAMED: dict[str, Callable[..., Noise]] = {
+    "gaussian": Gaussian,
+    "l2-laplace": L2Laplace,
+    "spherical-gamma": SphericalGamma,
+}

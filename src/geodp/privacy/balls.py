@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from geodp.errors import GuaranteeError
+from geodp.rounding.precision import working_precision
 
 if TYPE_CHECKING:
     from flint import arb
@@ -40,11 +41,11 @@ def sharp(function: Callable[[], arb]) -> arb:
 
     Returns the last ball: always an enclosure, possibly not finite.
     """
-    from flint import arb, ctx
+    from flint import arb
 
     value = arb.nan()
     for bits in _PRECISIONS:
-        with ctx.workprec(bits):
+        with working_precision(bits):
             value = function()
             if value.is_finite() and (
                 value.rel_accuracy_bits() >= _ENOUGH or value.abs_upper() < arb(2) ** -1200
@@ -55,9 +56,7 @@ def sharp(function: Callable[[], arb]) -> arb:
 
 def rational_up(value: arb) -> Fraction:
     """A rational at least every number in a finite ball, of at most 96 bits of mantissa."""
-    from flint import ctx
-
-    with ctx.workprec(_BITS):
+    with working_precision(_BITS):
         parts = value.upper().man_exp()
     mantissa, exponent = int(parts[0]), int(parts[1])
     if mantissa == 0:

@@ -1,80 +1,63 @@
-"""One registry: for each noise law, its largest ratio for a promise and its profile at a ratio."""
+"""For each noise law: its largest ratio for a promise, and its profile at a ratio."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn, final
 
-from geodp.errors import InputError, NotYetError
+from geodp.errors import InputError
+from geodp.noise.base import Noise
+from geodp.noise.spherical import SphericalLaw
+from geodp.noise.strategies import noise_named
 from geodp.privacy.gaussian import GaussianProfile
 from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.numbers import root_down
 from geodp.privacy.profile import Profile
-from geodp.privacy.pure import PureProfile
-from geodp.privacy.solve import gaussian_ratio, laplace_ratio
+from geodp.privacy.solve import gaussian_ratio
+from geodp.privacy.spherical import SphericalProfile
 
 
-@final
-@dataclass(frozen=True)
-class Family:
-    """How a law is priced: both functions get the dimension of the tangent space first."""
+def ratio_for(noise: Noise | str, dim: int, guarantee: Guarantee) -> Fraction:
+    """The largest certified sensitivity/scale for which noise in ``dim`` keeps a promise.
 
-    ratio: Callable[[int, Guarantee], Fraction]
-    profile: Callable[[int, Fraction], Profile]
+    ``noise`` is a strategy or the name of one without parameters. Raises GuaranteeError when it
+    cannot keep the promise, InputError for an unknown name.
 
-
-def ratio_for(noise: str, dim: int, guarantee: Guarantee) -> Fraction:
-    """The largest certified sensitivity/scale for which a law keeps a promise in ``dim``.
-
-    Raises GuaranteeError when the law cannot keep it, NotYetError for a law without a profile
-    yet, InputError for an unknown name.
-
+    >>> from geodp.noise.strategies import Gaussian
     >>> from geodp.privacy.guarantees import GaussianDP
-    >>> ratio_for("gaussian", 3, GaussianDP(1))
+    >>> ratio_for(Gaussian(), 3, GaussianDP(1))
     Fraction(1, 1)
     """
-    return _family(noise).ratio(_dimension(dim), guarantee)
+    law = _law(noise, dim)
+    if not _is_gaussian(law):
+        from geodp.privacy.spherical_solve import spherical_ratio
+
+        return spherical_ratio(law, guarantee)
+    double = 2 * Fraction(law.rate)
+    ratio = gaussian_ratio(guarantee)
+    return ratio if double == 1 else root_down(ratio**2 / double)
 
 
-def profile_for(noise: str, dim: int, ratio: Fraction) -> Profile:
-    """The certified profile of a law at an exact sensitivity/scale, in ``dim`` dimensions.
+def profile_for(noise: Noise | str, dim: int, ratio: Fraction) -> Profile:
+    """The certified profile of noise at an exact sensitivity/scale, in ``dim`` dimensions.
 
-    >>> profile_for("l2-laplace", 3, Fraction(1, 2)).delta(0.5)
+    >>> from geodp.noise.strategies import L2Laplace
+    >>> profile_for(L2Laplace(), 3, Fraction(1, 2)).delta(0.5)
     0.0
     """
     if ratio <= 0:
         raise InputError("the ratio of sensitivity to scale must be greater than zero.")
-    return _family(noise).profile(_dimension(dim), Fraction(ratio))
+    law = _law(noise, dim)
+    if _is_gaussian(law):
+        return GaussianProfile(square=2 * Fraction(law.rate) * Fraction(ratio) ** 2)
+    return SphericalProfile.of(law, Fraction(ratio))
 
 
-def _not_yet(*_: object) -> NoReturn:
-    raise NotYetError(
-        "the profile of the general spherical gamma family is not part of this version; "
-        "use Gaussian or L2Laplace."
-    )
-
-
-_FAMILIES = {
-    "gaussian": Family(
-        lambda _, guarantee: gaussian_ratio(guarantee),
-        lambda _, ratio: GaussianProfile(square=ratio**2),
-    ),
-    "l2-laplace": Family(
-        lambda _, guarantee: laplace_ratio(guarantee),
-        lambda _, ratio: PureProfile(ratio),
-    ),
-    "spherical-gamma": Family(_not_yet, _not_yet),
-}
-
-
-def _family(noise: str) -> Family:
-    if noise not in _FAMILIES:
-        raise InputError(f"noise must be one of {', '.join(_FAMILIES)}.")
-    return _FAMILIES[noise]
-
-
-def _dimension(dim: int) -> int:
+def _law(noise: Noise | str, dim: int) -> SphericalLaw:
     if dim < 1:
         raise InputError("the dimension must be at least one.")
-    return dim
+    return (noise_named(noise) if isinstance(noise, str) else noise).law(dim)
+
+
+def _is_gaussian(law: SphericalLaw) -> bool:
+    """Its profile has a closed form, the same in every dimension."""
+    return law.power == 2 and law.shape == law.dim - 1

@@ -25,6 +25,8 @@ from geodp.privacy.numbers import (
 )
 from geodp.privacy.search import least
 
+_ABOVE = (1e-9, 1e-7, 1e-5)  # a guess of ε, this much above, is tried before a search
+
 
 class Profile(ABC):
     """Certified upper bounds on the privacy loss of one mechanism, or of a composition."""
@@ -63,6 +65,10 @@ class Profile(ABC):
     def orders(self) -> frozenset[Fraction]:
         """The Rényi orders by which it should be composed when no other notion will do."""
 
+    def guess_epsilon(self, delta: Fraction) -> float | None:
+        """A float estimate of ε at a δ where δ(ε) is slow to certify; None to search for it."""
+        return None
+
     # ---- what everybody asks ----------------------------------------------------------------
 
     def delta(self, epsilon: Number) -> float:
@@ -82,6 +88,11 @@ class Profile(ABC):
         wanted = exact_below_one(delta, "delta")
         if self.keeps(Fraction(0), wanted):
             return 0.0
+        guess = self.guess_epsilon(wanted)
+        if guess is not None:
+            for near in (guess * (1 + step) for step in _ABOVE):
+                if self.keeps(readings(near)[0], wanted):
+                    return near
         found = least(lambda x: self.keeps(readings(x)[0], wanted))
         if found is None:
             raise GuaranteeError(

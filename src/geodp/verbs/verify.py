@@ -127,12 +127,14 @@ def _sensitivity(release: Release) -> str:
 
 
 def _strategy(stage: Mapping[str, Any]) -> Mechanism:
-    from geodp.mechanisms import parse_mechanism
+    from geodp.mechanisms import rebuilt
+    from geodp.noise.strategies import noise_named
 
-    named = parse_mechanism(str(stage["name"]))
-    if not isinstance(named, Wrapped):
-        return named.rebuilt(stage)
-    return Wrapped(named.noise, np.array(stage["footpoint"], dtype=np.float64))
+    name = str(stage["name"])
+    if not name.startswith("wrapped-"):
+        return rebuilt(stage)
+    noise = noise_named(name.removeprefix("wrapped-"), stage.get("parameters"))
+    return Wrapped(noise, np.array(stage["footpoint"], dtype=np.float64))
 
 
 def _recalibrated(release: Release, stage: Mapping[str, Any]) -> Calibration:
