@@ -21,6 +21,8 @@ NOT_SPD = {
     "inf": [[np.inf, 0.0], [0.0, 1.0]],
     "huge indefinite": [[1e300, 1e308], [1e308, 1e300]],
     "tiny indefinite": [[1e-300, 2e-300], [2e-300, 1e-300]],
+    "subnormal": [[1e-312, 0.0], [0.0, 1e-312]],
+    "next to overflow": [[1e308, 0.0], [0.0, 1.0]],
     "zero diagonal": [[0.0, 1e-20], [1e-20, 1.0]],
 }
 

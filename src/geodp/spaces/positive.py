@@ -17,6 +17,8 @@ from geodp.spaces.batch import (
     transpose,
 )
 
+_ROOTS = 1e-145, 1e145  # of diagonal entries: beyond, subnormal numbers or infinities come in
+
 
 def _symmetrised(x: Array) -> Array:
     flipped = transpose(x)
@@ -31,17 +33,19 @@ def contains_spd(x: Array) -> BoolArray:
     With the diagonal scaled to 1, which no choice of units for the rows can change, the Cholesky
     factor L must have 1/‖L⁻¹‖_F² > 8·m·eps. That is a lower bound on the least eigenvalue of L Lᵀ,
     and L Lᵀ is within about m·eps of the matrix: so no singular matrix passes, whatever its pivots.
+    Diagonals lie between 1e-290 and 1e290, where rounding is relative, as its bounds assume.
     """
     size = x.shape[-1]
     with quiet():
         finite = np.isfinite(x).all(axis=(-2, -1))
         root = np.sqrt(np.diagonal(x, axis1=-2, axis2=-1))
+        ranged = ((root >= _ROOTS[0]) & (root <= _ROOTS[1])).all(axis=-1)
         scale = array(root[..., :, None] * root[..., None, :])
         even = (np.abs(x - transpose(x)) <= 1e-6 * scale).all(axis=(-2, -1))
         factor = cholesky(_symmetrised(x))
         inverse = inverse_lower(factor / array(root)[..., None])
         entries = inverse.reshape(*inverse.shape[:-2], size * size)
-        return np.asarray(finite & even & (8 * size * EPS * dot(entries, entries) < 1))
+        return np.asarray(finite & ranged & even & (8 * size * EPS * dot(entries, entries) < 1))
 
 
 def project_spd(x: Array) -> Array:
