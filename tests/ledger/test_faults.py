@@ -80,7 +80,10 @@ def test_without_its_lock_the_ledger_still_does_not_overspend(
     assert ledger.spent() <= 1
 
 
-def test_one_request_in_eight_processes_is_one_release(place_and_key: Where) -> None:
+def test_one_request_in_eight_processes_is_one_release(
+    place_and_key: Where, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paid, "_PATIENCE", 120.0)  # a busy machine may be slow
     ledger = make(place_and_key)
 
     def work(_: int) -> float:
@@ -176,6 +179,7 @@ def test_a_retry_waits_for_the_program_that_makes_the_release(
         threading.Event().wait(0.3)
         return evaluate(*given)
 
+    monkeypatch.setattr(paid, "_PATIENCE", 120.0)
     monkeypatch.setattr(faults.releasing, "_evaluate", slow)
     first = threading.Thread(target=lambda: values.append(faults.once(ledger, "same").value))
     first.start()
@@ -184,7 +188,6 @@ def test_a_retry_waits_for_the_program_that_makes_the_release(
     first.join()
     assert values[0] == values[1]
     assert ledger.spent() == faults.PRICE
-    monkeypatch.setattr(paid, "_PATIENCE", 0.1)
 
 
 def test_clocks_do_not_order_entries(place_and_key: Where, monkeypatch: pytest.MonkeyPatch) -> None:

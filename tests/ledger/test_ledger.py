@@ -241,9 +241,10 @@ def test_a_request_id_belongs_to_one_request(place_and_key: Where, changed: Any)
 def test_a_given_value_is_paid_and_its_data_registered_later(place_and_key: Where) -> None:
     ledger = make(place_and_key)
     given = gd.GivenValue(gd.Euclidean(2), [0.1, 0.2], 0.05)
-    gd.release(None, given, gd.GaussianDP("0.5"), ledger=ledger, dataset="study")
+    how = {"ledger": ledger, "dataset": "study"}
+    gd.release(None, given, gd.GaussianDP("0.5"), "wrapped-gaussian", **how)
     pay(ledger)
-    gd.release(None, given, gd.GaussianDP("0.5"), ledger=ledger, dataset="study")
+    gd.release(None, given, gd.GaussianDP("0.5"), "wrapped-gaussian", **how)
     with pytest.raises(gd.MismatchError, match="other records"):
         pay(ledger, records=data(0.1))
     assert ledger.spent() == Fraction(3, 4)

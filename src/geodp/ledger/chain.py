@@ -12,6 +12,10 @@ from geodp.errors import LedgerError
 from geodp.ledger import tables
 from geodp.ledger.canonical import GENESIS, canonical, entry_hash
 
+_LAST_TWO = sa.select(tables.entries).order_by(tables.entries.c.number.desc()).limit(2)
+_ADD = sa.insert(tables.entries)
+_NEW_END = sa.update(tables.ledger)
+
 
 class End(NamedTuple):
     """Where a chain ends: how many entries there are, and the hash of the last."""
@@ -25,9 +29,7 @@ def end_of(connection: sa.Connection, row: sa.Row[Any]) -> End:
 
     A file that lost its tail, or an entry that was changed, is found here before it can pay.
     """
-    last = connection.execute(
-        sa.select(tables.entries).order_by(tables.entries.c.number.desc()).limit(2)
-    ).all()
+    last = connection.execute(_LAST_TWO).all()
     if row.entries == 0 and not last:
         return End(0, GENESIS)
     whole = bool(last) and last[0].number == row.entries and last[0].hash == row.head
@@ -61,6 +63,6 @@ def extend(connection: sa.Connection, end: End, news: list[tuple[str, Mapping[st
         text, number = canonical(body), end.entries + 1
         end = End(number, entry_hash(end.head, number, at, kind, text))
         rows.append({"number": number, "at": at, "kind": kind, "body": text, "hash": end.head})
-    connection.execute(sa.insert(tables.entries), rows)
-    connection.execute(sa.update(tables.ledger).values(entries=end.entries, head=end.head))
+    connection.execute(_ADD, rows)
+    connection.execute(_NEW_END, {"entries": end.entries, "head": end.head})
     return end

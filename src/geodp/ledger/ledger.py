@@ -39,7 +39,8 @@ class Ledger:
     >>> place = tempfile.mkdtemp() + "/budget.db"
     >>> ledger = gd.Ledger.create(place, gd.GaussianDP(1), unit="person")
     >>> mean = gd.FrechetMean(gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0))
-    >>> out = gd.release(np.zeros((9, 2)), mean, gd.GaussianDP(0.5), ledger=place, dataset="study")
+    >>> paid = {"ledger": ledger, "dataset": "study", "mechanism": gd.Wrapped(gd.Gaussian())}
+    >>> out = gd.release(np.zeros((9, 2)), mean, gd.GaussianDP(0.5), **paid)
     >>> ledger.left
     GaussianDP(mu=0.866025)
     """

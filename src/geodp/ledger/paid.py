@@ -28,6 +28,7 @@ _PAUSE = 0.02
 
 _releases = tables.releases
 _datasets = tables.datasets
+_ALL_DATASETS = sa.select(_datasets)
 
 
 @final

@@ -25,6 +25,8 @@ from geodp.ledger import tables
 
 _WAIT = 60.0  # seconds that a writer waits for the others
 _POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 100, "pool_timeout": _WAIT}
+_ROW = sa.select(tables.ledger)
+_LOCKED = _ROW.with_for_update()
 _inherited: list[Any] = []  # connections of a parent process: never used, never closed here
 
 
@@ -74,12 +76,11 @@ class Store:
 
     def locked(self, connection: sa.Connection) -> sa.Row[Any]:
         """The ledger's row, which no other writer can read until this transaction ends."""
-        row = connection.execute(sa.select(tables.ledger).with_for_update()).one_or_none()
-        return self._known(row)
+        return self._known(connection.execute(_LOCKED).one_or_none())
 
     def row(self, connection: sa.Connection) -> sa.Row[Any]:
         """The ledger's row, for reading."""
-        return self._known(connection.execute(sa.select(tables.ledger)).one_or_none())
+        return self._known(connection.execute(_ROW).one_or_none())
 
     def _known(self, row: sa.Row[Any] | None) -> sa.Row[Any]:
         if row is None:

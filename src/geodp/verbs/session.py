@@ -96,9 +96,10 @@ class Session:
     >>> ledger = gd.Ledger.create(place, gd.GaussianDP(1), unit="person")
     >>> session = gd.Session(ledger, "study")
     >>> mean = gd.FrechetMean(gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0))
-    >>> session.plan([(mean, 50, gd.GaussianDP(0.5)), (mean, 50, gd.GaussianDP(0.8))]).fits
+    >>> noise = gd.Wrapped(gd.Gaussian())
+    >>> session.plan([(mean, 50, gd.GaussianDP(mu), noise) for mu in ("0.5", "0.8")]).fits
     True
-    >>> out = session.release(np.zeros((50, 2)), mean, gd.GaussianDP(0.5))
+    >>> out = session.release(np.zeros((50, 2)), mean, gd.GaussianDP(0.5), noise)
     >>> session.left
     GaussianDP(mu=0.866025)
     """
