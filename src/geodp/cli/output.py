@@ -68,18 +68,14 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-class Passes:
-    """Calling it counts a pass over the data; shown on stderr if that is a terminal."""
+class Progress:
+    """Shown on stderr if that is a terminal: that something runs, but not how far it is.
+
+    How many passes over the records a mean takes depends on them.
+    """
 
     def __init__(self, quiet: bool) -> None:
-        self._count = 0
-        self._status: Any = None
         self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
-
-    def __call__(self) -> None:
-        self._count += 1
-        if self._status is not None:
-            self._status.update(f"pass {self._count} over the records")
 
     @contextmanager
     def running(self, what: str) -> Iterator[None]:
@@ -89,9 +85,5 @@ class Passes:
             return
         from rich.console import Console
 
-        with Console(stderr=True).status(what) as status:
-            self._status = status
-            try:
-                yield
-            finally:
-                self._status = None
+        with Console(stderr=True).status(what):
+            yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -66,7 +67,8 @@ class Program(click.Group):
 
 
 def _say(sentence: str) -> None:
-    click.echo(f"Error: {sentence}", err=True)
+    with suppress(OSError):  # a stderr that cannot be written leaves the exit code to speak
+        click.echo(f"Error: {sentence}", err=True)
 
 
 def _close_stdout() -> None:

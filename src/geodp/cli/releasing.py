@@ -9,7 +9,7 @@ import click
 
 import geodp as gd
 from geodp.cli import build, options
-from geodp.cli.output import Output, Passes, check_writable
+from geodp.cli.output import Output, Progress, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError
 from geodp.io import Layout, read_point
@@ -61,7 +61,7 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
     of the space to its centre, silently: look at the data with "geodp inspect" first. The receipt
     is printed as JSON.
     """
-    output, passes = Output(quiet), Passes(quiet)
+    output, progress = Output(quiet), Progress(quiet)
     ledger = build.ledger(given)
     if given["unit"] is not None and not given["unit"].strip():
         raise InputError("--unit says in words what one record is.")
@@ -73,8 +73,8 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
     check_writable(given["out"], file, *(given[name] for name in _FILES))
     if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
-    records, statistic = _subject(file, given, layout, domain, passes)
-    with warnings.catch_warnings(), passes.running("evaluating the mean"):
+    records, statistic = _subject(file, given, layout, domain)
+    with warnings.catch_warnings(), progress.running("evaluating the mean"):
         warnings.simplefilter("ignore")  # a warning could depend on a record
         mechanism = _chosen(considered, statistic, records, promise, ledger)
         receipt = gd.release(
@@ -97,7 +97,7 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
 
 
 def _subject(
-    file: str | None, given: build.Given, layout: Layout, domain: gd.Ball | None, passes: Passes
+    file: str | None, given: build.Given, layout: Layout, domain: gd.Ball | None
 ) -> tuple[Any, gd.Statistic]:
     """The records and the statistic, or None and the value that was computed elsewhere."""
     if given["value"] is None:
@@ -107,7 +107,7 @@ def _subject(
             raise InputError("Name the FILE of records, or - for standard input.")
         if domain is None:
             raise InputError("The ball is missing.")
-        mean = gd.FrechetMean(domain, given["bound"], passes)
+        mean = gd.FrechetMean(domain, given["bound"])
         return domain.accept(
             read_layout(file, layout, key=given["key"], header=given["header"])
         ), mean
