@@ -163,7 +163,7 @@ def test_validated_accepts_what_is_right():
 def test_rank_deficient_covariances_are_no_points_whatever_their_scaling(
     size: int, samples: int
 ) -> None:
-    """Covariances from too few samples, and average-referenced ones: rounding must not save them."""
+    """From too few samples, or average-referenced: rounding must not save them."""
     rng = np.random.default_rng(21)
     scale = np.exp(2 * rng.standard_normal((2000, size, 1)))
     few = rng.standard_normal((2000, size, samples)) * scale
