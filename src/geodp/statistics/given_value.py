@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from geodp.arguments import positive_real
+from geodp.arguments import positive_real, real_array
 from geodp.errors import SpaceError
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
@@ -38,7 +37,7 @@ class GivenValue:
     ball: Ball | None = None
 
     def __post_init__(self) -> None:
-        value = np.array(self.value, dtype=np.float64)
+        value = real_array(self.value, "The given value")
         if value.shape != self.space.point_shape or not self.space.contains(value):
             raise SpaceError(f"The given value is no point of {self.space.spec}.")
         object.__setattr__(self, "value", self.space.project(value))
