@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,12 @@ import ledger_faults as faults
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import geodp as gd
 from geodp.cli import main
+from geodp.ledger.checking import check_export
 
 SPACE = ("--space", "euclidean:2", "--center", "origin", "--radius", "1")
 
@@ -158,7 +163,8 @@ def test_history(here: Path) -> None:
     release("--gdp", "0.5")
     result = run("ledger", "history", "budget.db", "--last", "2")
     assert [entry["kind"] for entry in document(result)["entries"]] == ["reserve", "commit"]
-    assert "d  pays 0.25 for a Fréchet mean" in result.stderr
+    assert "d pays 0.25: Fréchet mean by wrapped-gaussian" in result.stderr
+    assert "1-Gaussian DP for each person" in run("ledger", "history", "budget.db").stderr
 
 
 def test_a_receipt_of_a_ledger_follows_the_schema(here: Path) -> None:
@@ -180,6 +186,53 @@ def test_on_postgresql(here: Path) -> None:
         document(run("release", "data.npy", *SPACE, *asked))
         assert run("release", "data.npy", *SPACE, *asked).exit_code == 3
         assert document(run("ledger", "verify", place))["passed"]
+        for command in ("show", "history", "verify", "export"):
+            secret = place.replace("://geodp@", "://geodp:hunter2@")
+            result = run("ledger", command, secret)
+            assert result.exit_code == 0
+            assert "hunter2" not in result.output
+
+
+def test_an_absurd_number_does_not_keep_a_program_busy(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    release("--gdp", "0.5")
+    run("ledger", "export", "budget.db", "--out", "export.json")
+    text = Path("export.json").read_text()
+    Path("export.json").write_text(text.replace('"0.25"', '"1e999999999"'))
+    checks = document(run("ledger", "verify", "export.json"), code=1)["checks"]
+    assert "no number" in {check["name"]: check["detail"] for check in checks}["totals"]
+
+
+junk = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just([]) | st.just({})
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> str:
+    place = tmp_path_factory.mktemp("ledger") / "budget.db"
+    ledger = gd.Ledger.create(place, gd.GaussianDP(1), unit="person")
+    faults.once(ledger)
+    return json.dumps(ledger.export())
+
+
+@given(st.integers(0, 10**6), junk)
+@settings(max_examples=300, deadline=None)
+def test_a_spoilt_export_fails_a_check_or_is_refused(exported: str, place: int, other: Any) -> None:
+    whole = json.loads(exported)
+    spots = list(_spots(whole))
+    part, key = spots[place % len(spots)]
+    before, part[key] = part[key], other
+    try:
+        checks = check_export(whole)
+    except gd.InputError:
+        return
+    assert before == other or not all(check.passed for check in checks)
+
+
+def _spots(document: Any) -> Iterator[tuple[Any, Any]]:
+    for key, value in document.items() if isinstance(document, dict) else enumerate(document):
+        yield document, key
+        if isinstance(value, (dict, list)):
+            yield from _spots(value)
 
 
 def test_four_programs_race(here: Path) -> None:

@@ -345,6 +345,9 @@ LAST = "(SELECT max(number) FROM geodp_entries)"
         ("UPDATE geodp_ledger SET public_key = 'x'", "opening", False),
         ("UPDATE geodp_releases SET state = 'reserved'", "releases", True),
         ("UPDATE geodp_releases SET receipt = replace(receipt, '0.5', '0.4')", "releases", True),
+        ("UPDATE geodp_releases SET request_id = 'june'", "releases", True),
+        ("UPDATE geodp_releases SET fingerprint = 'x'", "releases", True),
+        ("UPDATE geodp_datasets SET digest = NULL", "totals", True),
         ("DELETE FROM geodp_releases", "releases", True),
     ],
 )

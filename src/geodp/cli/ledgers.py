@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -13,6 +13,7 @@ from geodp.cli import build, options
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import CHECK_FAILED, EXIT_CODES
 from geodp.errors import InputError
+from geodp.privacy.guarantees import Guarantee
 
 _PLACE = click.argument("place", metavar="LEDGER")
 
@@ -63,8 +64,9 @@ def show(place: str, quiet: bool) -> None:
 def history(place: str, last: int | None, quiet: bool) -> None:
     """What happened in LEDGER, entry by entry."""
     output = Output(quiet)
-    entries = gd.Ledger(place).history(last)
-    output.document({"ledger": place, "entries": entries})
+    opened = gd.Ledger(place)
+    entries = opened.history(last)
+    output.document({"ledger": opened.store.shown, "entries": entries})
     output.prose("\n".join(_lines(entries)))
 
 
@@ -140,13 +142,35 @@ def _amount(name: str, budget: dict[str, Any]) -> str:
 
 def _lines(entries: Iterable[dict[str, Any]]) -> Iterable[str]:
     for entry in entries:
-        body = entry["body"]
-        what = {
-            "open": lambda b: f"one {b['unit']}, {b['budget']['stated']}",
-            "register": lambda b: f"{b['dataset']} {b['group'] or ''}",
-            "reserve": lambda b: (
-                f"{b['dataset']} {b['group'] or ''} pays {b['price']} for a "
-                f"{b['event']['request']['statistic']} by {b['event']['request']['mechanism']}"
-            ),
-        }.get(entry["kind"], lambda b: f"entry {b['reservation']}")(body)
-        yield f"{entry['number']:>6}  {entry['at']}  {entry['kind']:<9} {what}"
+        try:
+            said = _KINDS[entry["kind"]](entry["body"])
+        except (KeyError, TypeError):  # a damaged ledger; "verify" says more
+            said = "unreadable"
+        yield f"{entry['number']:>6}  {entry['at']}  {entry['kind']:<9} {said}"
+
+
+def _place(body: dict[str, Any]) -> str:
+    return f"{body['dataset']} [{body['group']}]" if body["group"] else str(body["dataset"])
+
+
+def _reserved(body: dict[str, Any]) -> str:
+    asked = body["event"]["request"]
+    return f"{_place(body)} pays {body['price']}: {asked['statistic']} by {asked['mechanism']}"
+
+
+def _about(body: dict[str, Any]) -> str:
+    return f"entry {body['reservation']}"
+
+
+def _opened(body: dict[str, Any]) -> str:
+    stated = Guarantee.from_json(body["budget"]["stated"])
+    return f"{stated.label} for each {body['unit']}"
+
+
+_KINDS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "open": _opened,
+    "register": _place,
+    "reserve": _reserved,
+    "commit": _about,
+    "fail": _about,
+}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from geodp.errors import GuaranteeError, LedgerRefusal
+from geodp.errors import GuaranteeError, LedgerError, LedgerRefusal
 from geodp.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
-from geodp.privacy.numbers import decimal, root_down
+from geodp.privacy.numbers import decimal, real, root_down
 
 DIGITS = 20
 """Significant decimals of a price that is no promised number; rounded up."""
@@ -131,7 +131,11 @@ class Budget:
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Budget:
         """The budget that ``describe`` wrote."""
-        return cls(facts["notion"], Fraction(facts["limit"]), Guarantee.from_json(facts["stated"]))
+        stated = Guarantee.from_json(facts["stated"])
+        budget = cls(facts["notion"], stored(facts["limit"]), stated)
+        if budget.notion not in _ADDS or not budget.limit:
+            raise LedgerError("The ledger is damaged: its budget is no budget.")
+        return budget
 
 
 def added(guarantee: Guarantee, notion: str) -> Fraction:
@@ -173,6 +177,17 @@ def shown(amount: Fraction, down: bool = False) -> str:
     if amount < 0:
         return "-" + shown(-amount, not down)
     return decimal(_rounded(amount, 6, up=not down))
+
+
+def stored(text: object) -> Fraction:
+    """An amount that a ledger keeps; LedgerError where it is none."""
+    try:
+        amount = real(text if isinstance(text, str) else None, "an amount")
+    except GuaranteeError as error:
+        raise LedgerError("The ledger is damaged: an amount in it is no number.") from error
+    if amount < 0:
+        raise LedgerError("The ledger is damaged: an amount in it is negative.")
+    return amount
 
 
 def fraction_text(amount: Fraction) -> str:

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from geodp.errors import GeodpError, InputError
-from geodp.ledger.budget import Budget
+from geodp.ledger.budget import Budget, stored
 from geodp.ledger.canonical import GENESIS, canonical, entry_hash, sha256
 from geodp.ledger.check import Check
-from geodp.ledger.reading import EXPORT, amounts
+from geodp.ledger.reading import EXPORT
 from geodp.ledger.seal import seal_of
 from geodp.ledger.totals import Part, part_of, total
 
@@ -74,11 +74,14 @@ def _totals(document: Export) -> str:
             part = part_of(body["dataset"], body["group"])
             if body["notion"] != budget.notion:
                 raise _Failed(f"Entry {entry['number']} is priced in another notion.")
-            charged[part] = charged.get(part, Fraction(0)) + amounts(body["price"])
+            charged[part] = charged.get(part, Fraction(0)) + stored(body["price"])
     kept = {
-        Part(d["name"], d["partition"], d["label"]): amounts(d["spent"])
+        Part(d["name"], d["partition"], d["label"]): stored(d["spent"])
         for d in document["datasets"]
     }
+    known = {part_of(d["name"], _group(d)): d["digest"] for d in document["datasets"]}
+    if known != _registered(document):
+        raise _Failed("The digests kept are not those that were registered.")
     if kept != charged:
         raise _Failed("The totals kept are not the sums of the entries.")
     if total(charged) > budget.limit:
@@ -86,12 +89,22 @@ def _totals(document: Export) -> str:
     return f"Spent {budget.text(total(charged))}, within the budget, the sum of the entries."
 
 
+def _group(row: Mapping[str, Any]) -> str | None:
+    return f"{row['partition']}={row['label']}" if row["partition"] or row["label"] else None
+
+
+def _registered(document: Export) -> dict[Part, str | None]:
+    bodies = [entry["body"] for entry in document["entries"] if entry["kind"] == "register"]
+    return {part_of(body["dataset"], body["group"]): body["digest"] for body in bodies}
+
+
 def _releases(document: Export) -> str:
     kinds: dict[str, set[int]] = {"reserve": set(), "commit": set(), "fail": set()}
-    sums = {}
+    asked, sums = {}, {}
     for entry in document["entries"]:
         if entry["kind"] == "reserve":
             kinds["reserve"].add(entry["number"])
+            asked[entry["number"]] = entry["body"]
         elif entry["kind"] in kinds:
             reservation = entry["body"]["reservation"]
             if reservation in kinds["commit"] | kinds["fail"]:
@@ -104,6 +117,8 @@ def _releases(document: Export) -> str:
         states[state] += 1
         if number not in kinds["reserve"]:
             raise _Failed("There is a release without a reservation.")
+        if any(row[name] != asked[number][name] for name in ("request_id", "fingerprint")):
+            raise _Failed(f"Reservation {number} was made by another request.")
         if (state == "committed") != (number in kinds["commit"]):
             raise _Failed(f"Entries and state of reservation {number} disagree.")
         if state == "committed" and sha256(canonical(row["receipt"])) != sums[number]:

@@ -39,6 +39,7 @@ def create(
 
 def _fill(store: Store, key: Path, keys: Keys, budget: Budget, unit: str, neighbours: str) -> None:
     described = {
+        "version": tables.VERSION,
         "id": keys.ledger,
         "unit": unit,
         "neighbours": neighbours,
@@ -54,7 +55,6 @@ def _fill(store: Store, key: Path, keys: Keys, budget: Budget, unit: str, neighb
             described
             | {
                 "one": 1,
-                "version": tables.VERSION,
                 "budget": canonical(described["budget"]),
                 "key_path": str(key.absolute()),
                 "entries": 0,

@@ -13,12 +13,11 @@ import sqlalchemy as sa
 
 from geodp.errors import GeodpError, LedgerError, LedgerRefusal, MismatchError
 from geodp.ledger import tables
-from geodp.ledger.budget import fraction_text
+from geodp.ledger.budget import fraction_text, stored
 from geodp.ledger.canonical import canonical, sha256
 from geodp.ledger.chain import append, end_of, extend
 from geodp.ledger.digest import keyed_digest
 from geodp.ledger.ledger import Ledger
-from geodp.ledger.reading import amounts
 from geodp.ledger.receipt import Mark, Release
 from geodp.ledger.totals import Part, total
 from geodp.privacy.numbers import decimal
@@ -71,6 +70,7 @@ class PaidAccount:
             "group": self.part.group,
             "digest": digest,
             "request_id": self.request_id,
+            "fingerprint": fingerprint,
             "notion": self.notion,
             "price": decimal(price),
             "event": event,
@@ -81,7 +81,7 @@ class PaidAccount:
                 row = self.ledger.store.locked(connection)
                 prior = self._prior(connection)
                 if prior is None:
-                    self._pay(connection, row, body, price, fingerprint)
+                    self._pay(connection, row, body, price)
                     return None
             if prior.fingerprint != fingerprint:
                 raise MismatchError(
@@ -110,14 +110,13 @@ class PaidAccount:
         row: sa.Row[Any],
         body: Mapping[str, Any],
         price: Fraction,
-        fingerprint: str,
     ) -> None:
         end = end_of(connection, row)
         known = {
             Part(d.name, d.partition, d.label): d for d in connection.execute(sa.select(_datasets))
         }
         news = self._registered(known, body["digest"])
-        spent = {part: amounts(d.spent) for part, d in known.items()}
+        spent = {part: stored(d.spent) for part, d in known.items()}
         spent[self.part] = spent.get(self.part, Fraction(0)) + price
         after, limit = total(spent), self.ledger.budget.limit
         if after > limit:
@@ -128,7 +127,7 @@ class PaidAccount:
             {
                 "reservation": end.entries,
                 "request_id": self.request_id,
-                "fingerprint": fingerprint,
+                "fingerprint": body["fingerprint"],
                 "state": "reserved",
             },
         )

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from geodp.errors import LedgerError
 from geodp.ledger import tables
+from geodp.ledger.budget import stored
 from geodp.ledger.store import Store
 from geodp.ledger.totals import Part, total
 from geodp.privacy.numbers import decimal
@@ -21,23 +22,12 @@ EXPORT = "geodp/ledger/v1"
 _entries = tables.entries
 
 
-def amounts(text: str) -> Fraction:
-    """A stored amount; LedgerError where it is none."""
-    try:
-        amount = Fraction(text)
-    except (ValueError, TypeError, ZeroDivisionError) as error:
-        raise LedgerError("The ledger is damaged: an amount in it is no number.") from error
-    if amount < 0:
-        raise LedgerError("The ledger is damaged: an amount in it is negative.")
-    return amount
-
-
 def spent(store: Store) -> dict[Part, Fraction]:
     """What each data set and group has been charged."""
     with store.reading() as connection:
         store.row(connection)
         rows = connection.execute(sa.select(tables.datasets)).all()
-    return {Part(row.name, row.partition, row.label): amounts(row.spent) for row in rows}
+    return {Part(row.name, row.partition, row.label): stored(row.spent) for row in rows}
 
 
 def show(ledger: Ledger) -> dict[str, Any]:
@@ -50,7 +40,7 @@ def show(ledger: Ledger) -> dict[str, Any]:
             sa.select(states, sa.func.count().label("number")).group_by(states)
         ).all()
         rows = connection.execute(sa.select(tables.datasets)).all()
-    parts = {Part(d.name, d.partition, d.label): amounts(d.spent) for d in rows}
+    parts = {Part(d.name, d.partition, d.label): stored(d.spent) for d in rows}
     return {
         "ledger": store.shown,
         "id": row.id,
