@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, final
 from flint import acb, arb, arb_series, ctx  # this module is imported lazily
 
 from geodp.privacy.balls import ball
+from geodp.rounding.precision import working_precision
 
 if TYPE_CHECKING:
     from geodp.privacy.spherical_shift import Shift
 
 _GRID = 4  # boxes across the square around Cauchy's disc
 _BOX_BITS = 53
-_STRETCHES = (3.0, 1.75)  # radii of the disc, in half widths of the cell
+_STRETCH = 2.5  # radius of the disc, in half widths of the cell
 
 
 @final
@@ -180,16 +181,13 @@ def smooth(c: CellNumbers, left: Fraction, right: Fraction, target: float) -> ar
     The degree is chosen for an error of about ``target``.
     """
     middle, h = ball((left + right) / 2), ball((right - left) / 2)
-    for stretch in _STRETCHES:
-        radius = stretch * float(h) * (1 + 1e-9)
-        with ctx.workprec(_BOX_BITS):
-            bound = _disc_bound(c, middle, radius)
-        if bound is not None:
-            break
-    else:
+    radius = _STRETCH * float(h) * (1 + 1e-9)
+    with working_precision(_BOX_BITS):
+        bound = _disc_bound(c, middle, radius)
+    if bound is None:
         return None
     excess = float(2 * h * bound / target) if target > 0 else 1e20
-    degree = 2 * math.ceil(math.log(min(max(excess, 10.0), 1e40)) / math.log(stretch) / 2)
+    degree = 2 * math.ceil(math.log(min(max(excess, 10.0), 1e40)) / math.log(_STRETCH) / 2)
     series = _series(c, middle, degree)
     if series is None:
         return None
@@ -294,11 +292,13 @@ def _box(c: CellNumbers, middle: acb, offset: acb) -> arb | None:
     s, r, t = c.s, box.r, box.t
     # t − r by the mean value theorem: its slope is small, the difference of two boxes is not
     d = (at.t - at.r) + _gap_slope(c, box) * offset
-    e = 2 * r + d
-    a1, a2, a3, a4 = s - d, s + d, e - s, e + s
-    scale_r, scale_t = 2 * s * r, 2 * s * t
-    inner = _cdf_bound(c, a1 * a4 / scale_r, a2 * a3 / scale_r)
-    outer = _cdf_bound(c, a1 * a3 / scale_t, a2 * a4 / scale_t)
+    low, high = (s - d) / (2 * s), (s + d) / (2 * s)
+    inner_ends = low * (2 + (s + d) / r), high * (2 - (s - d) / r)
+    if abs(at.r) > s:  # t once in each factor, so that boxes stay narrow; else r, for the same
+        outer_ends = low * (2 - (s + d) / t), high * (2 + (s - d) / t)
+    else:
+        outer_ends = low * (2 * r - (s - d)) / t, high * (2 * r + s + d) / t
+    inner, outer = _cdf_bound(c, *inner_ends), _cdf_bound(c, *outer_ends)
     if inner is None or outer is None:
         return None
     weight = abs((box.log_r * c.shape_1 - box.g).exp()) * c.weight
@@ -326,8 +326,7 @@ def _boundary(c: CellNumbers, y: acb) -> _Boundary | None:
     if c.is_direct:
         g = u / c.power
         log_r, rate = (-y - c.log_power) / c.power, acb(-1) / c.power
-        outer = g + c.epsilon
-        growth = outer / g
+        growth = 1 + c.epsilon / g
         if not growth.real > 0:
             return None
         tau, rate_t = growth.log() / c.power, rate / growth

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from geodp.privacy.spherical_shift import Shift
 
 SINGLE = Fraction(1, 10**7)  # relative width for one release; 1e-4 is promised
-FINE = Fraction(1, 10**10)  # for privacy-loss distributions; 1e-9 is promised
+FINE = Fraction(4, 10**10)  # for privacy-loss distributions; 1e-9 is promised
 _PRECISIONS = (128, 256, 512)
 _SPLITS = 600
 _FEW_SPLITS = 60  # where δ is below every float

@@ -23,12 +23,12 @@ from geodp.privacy.spherical import refuse_gdp, refuse_pure
 from geodp.privacy.spherical_float import FloatShift, delta_estimate
 from geodp.privacy.spherical_shift import Shift
 
-_MODERATE = {
-    "epsilon": (Fraction(1, 10**6), 300),
+_MODERATE: dict[str, tuple[Fraction, Fraction]] = {
+    "epsilon": (Fraction(1, 10**6), Fraction(300)),
     "delta": (Fraction(1, 10**100), 1 - Fraction(1, 10**9)),
-    "mu": (Fraction(1, 10**4), 30),
-    "rho": (Fraction(1, 10**8), 300),
-    "alpha": (1 + Fraction(1, 10**6), 10**6),
+    "mu": (Fraction(1, 10**4), Fraction(30)),
+    "rho": (Fraction(1, 10**8), Fraction(300)),
+    "alpha": (1 + Fraction(1, 10**6), Fraction(10**6)),
 }
 _STEPS = (1e-9, 3e-7, 3e-6, 3e-5, 9e-5, 1e-3, 1e-2)  # below the float solution, tried in turn
 
