@@ -302,6 +302,36 @@ def test_a_statistic_that_breaks_its_word_is_refused() -> None:
         gd.release(np.zeros((3, 1)), Loose(ball), gd.PureDP(5))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [[0.0, 0.0, -1.0], [math.nan, 0.0, 1.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0]],
+    ids=["antipode", "nan", "off the sphere", "outside"],
+)
+def test_a_value_outside_its_ball_is_moved_by_the_public_rule(value: list[float]) -> None:
+    ball = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.5)
+
+    @dataclass(frozen=True)
+    class Stray(Median):
+        def evaluate(self, data: object) -> gd.Certified:
+            return gd.Certified(np.array(value), 0.0)
+
+    north = np.broadcast_to(ball.center, (5, 3))
+    out = gd.release(north, Stray(ball), gd.GaussianDP("1e6"), "wrapped-gaussian")
+    assert ball.space.dist(ball.center, out.value) <= 0.5 + 1e-4
+    assert all(check.passed for check in gd.verify(out))
+
+
+def test_a_value_of_another_shape_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Flat(Median):
+        def evaluate(self, data: object) -> gd.Certified:
+            return gd.Certified(np.zeros(2), 0.0)
+
+    ball = gd.Ball(gd.Euclidean(1), [0.0], 1.0)
+    with pytest.raises(gd.MismatchError, match="shape"):
+        gd.release(np.zeros((3, 1)), Flat(ball), gd.PureDP(5))
+
+
 def test_a_given_value() -> None:
     given = gd.GivenValue(gd.SPD(2), np.eye(2), 0.05)
     out = gd.release(None, given, gd.GaussianDP("0.5"))

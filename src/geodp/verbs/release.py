@@ -190,7 +190,29 @@ def _evaluate(statistic: Statistic, data: Any) -> Evaluated:
             "declare the public worst case."
         )
     records = clipped if isinstance(clipped, ClippedRecords) else None
-    return Evaluated(certified.value, statistic, records)
+    return Evaluated(_inside(statistic, certified.value), statistic, records)
+
+
+def _inside(statistic: Statistic, value: ArrayLike) -> Array:
+    """The value, moved by the public rule where it lies beyond the ball that the noise is made for.
+
+    Geodp's own statistics never do; one of a user's may, and its sensitivity is about the values
+    after the move.
+    """
+    route = route_of(statistic)
+    space, ball = route.space, route.ball
+    point = np.asarray(value, dtype=np.float64)
+    if point.shape != space.point_shape:
+        raise MismatchError(
+            f"The statistic {statistic.name!r} gives arrays of shape {point.shape}; a point of "
+            f"{space.spec} has shape {space.point_shape}."
+        )
+    if ball is None:
+        return point
+    with np.errstate(all="ignore"):
+        known = bool(space.contains(point)) and not bool(space.cut_locus(ball.center, point))
+        near = known and float(space.dist(ball.center, point)) <= ball.reach
+    return point if near else ball.project(point)
 
 
 def _described(ball: Ball | None) -> Domain | None:
