@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from geodp.errors import ConditionError, InputError
+from geodp.errors import ConditionError
 from geodp.mechanisms.base import Mechanism, Stage
 from geodp.mechanisms.riemannian_calibration import RiemannianCalibration
-from geodp.mechanisms.riemannian_price import gaussian_price, laplace_price, truncated_price
+from geodp.mechanisms.riemannian_price import (
+    gaussian_price,
+    gaussian_refusal,
+    laplace_price,
+    truncated_price,
+)
 from geodp.noise.radial_laws import missing, radial_law
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.profile import Profile
@@ -52,13 +57,7 @@ class RiemannianLaplace(Mechanism):
     def why_not(self, space: Space, guarantee: Guarantee, ball: Ball | None) -> str | None:
         if self.truncated and ball is None:
             return "A truncated law needs the public ball that it is kept in."
-        reason = missing(space, "laplace")
-        if reason is None:
-            try:
-                self._price(space, 1e-3, guarantee)
-            except InputError as error:
-                return str(error)
-        return reason
+        return missing(space, "laplace")
 
     def calibrate(
         self, space: Space, sensitivity: float, guarantee: Guarantee, ball: Ball | None
@@ -114,18 +113,12 @@ class RiemannianGaussian(Mechanism):
         return "riemannian-gaussian"
 
     def why_not(self, space: Space, guarantee: Guarantee, ball: Ball | None) -> str | None:
-        reason = missing(space, "gaussian")
-        if reason is None:
-            try:
-                gaussian_price(space, 1e-3, guarantee)
-            except InputError as error:
-                return str(error)
-        return reason
+        return missing(space, "gaussian") or gaussian_refusal(space, guarantee)
 
     def calibrate(
         self, space: Space, sensitivity: float, guarantee: Guarantee, ball: Ball | None
     ) -> RiemannianCalibration:
-        reason = missing(space, "gaussian")
+        reason = self.why_not(space, guarantee, ball)
         if reason is not None:
             raise ConditionError(reason)
         scale, profile = gaussian_price(space, sensitivity, guarantee)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from geodp.errors import GuaranteeError
 from geodp.noise.radial_laws import unit_curvature
 from geodp.privacy.families import profile_for, ratio_for
 from geodp.privacy.guarantees import Guarantee
@@ -52,13 +51,23 @@ def gaussian_price(space: Space, sensitivity: float, guarantee: Guarantee) -> Pr
     return scale, ZCDPProfile(rho)
 
 
+def gaussian_refusal(space: Space, guarantee: Guarantee) -> str | None:
+    """Why no scale of a Riemannian Gaussian keeps such a promise, whatever the sensitivity."""
+    if space.is_hadamard and guarantee.notion == "pure":
+        return (
+            f"A Riemannian Gaussian on {space.spec} has an unbounded privacy loss and no pure "
+            "epsilon; use RiemannianLaplace, or ask for (epsilon, delta)."
+        )
+    if space.is_hadamard or space.is_two_point_homogeneous:
+        return None
+    return (
+        f"No guarantee is proven for a Riemannian Gaussian on {space.spec}. Use a wrapped "
+        "mechanism."
+    )
+
+
 def _bounded(space: Space, sensitivity: float, guarantee: Guarantee) -> Price:
     """A Gaussian law on a compact space through its largest loss, sensitivity diameter/scale^2."""
-    if not (space.is_two_point_homogeneous and math.isfinite(space.injectivity_radius)):
-        raise GuaranteeError(
-            f"No guarantee is proven for a Riemannian Gaussian on {space.spec}. Use a wrapped "
-            "mechanism."
-        )
     diameter = Fraction(space.injectivity_radius * (1 + 1e-12))  # equal on these spaces
     ratio = laplace_ratio(guarantee)
     scale = math.sqrt(sensitivity * float(diameter / ratio)) * (1 + 1e-12)

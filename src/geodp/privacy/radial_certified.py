@@ -12,7 +12,8 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from heapq import heapify, heappop, heappush
+from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 from geodp.privacy.balls import ball, rational_up
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 _BITS = 96
 _ORDER = 10
-_HALVINGS = 40
-_PANELS = 800  # after so many the rest is taken as it is
+_PANELS = 800  # after so many halvings the sum is taken as it is
+_FEW = 50  # a panel is good enough at such a share of the tolerance
 
 Series = Callable[["arb"], "arb_series"]
 Crude = Callable[["arb"], "arb"]
@@ -90,7 +91,7 @@ class _Numbers:
         first, last, inside, far = floats.triangle(epsilon)
         first = max(first, 0.0)
         low = first * (1 - 1e-14)  # the panels decide by balls; these ends are only near the truth
-        end = floats.end(first)
+        end = floats.end(first, 32.0)
         total = arb(0)
         if inside and first > 0:
             total += self.mass(0.0, low, floats, tolerance / 4)
@@ -281,34 +282,34 @@ def _cells(a: float, b: float, floats: FloatPair) -> list[tuple[float, float]]:
 def _integral(
     cells: list[tuple[float, float]], series: Series, crude: Crude, tolerance: float
 ) -> arb:
-    """The sum over panels, each within its share of the tolerance if halving can do it."""
+    """The sum over panels; the one that knows least is halved until all are within tolerance."""
     from flint import arb, ctx
 
-    share = tolerance / (2 * len(cells))
-    total = arb(0)
-    stack = [(arb(a), arb(b), 0) for a, b in cells]
-    left = _PANELS
-    cap = ctx.cap
+    def enclosed(a: arb, b: arb) -> tuple[float, int, arb, arb, arb]:
+        middle, half = (a + b) / 2, (b - a) / 2
+        value = _panel(series, middle, half)
+        if not (value.is_finite() and float(value.rad()) <= tolerance / _FEW):
+            rough = 2 * half * crude(_widened(middle, half))
+            if not value.is_finite() or value.rad() > rough.rad():
+                value = rough
+        error = float(value.rad()) if value.is_finite() else math.inf
+        return -error, next(number), a, b, value
+
+    cap, number = ctx.cap, count()
     ctx.cap = _ORDER + 2  # derivatives lose a term
     try:
-        while stack:
-            a, b, depth = stack.pop()
-            left -= 1
-            middle, half = (a + b) / 2, (b - a) / 2
-            value = _panel(series, middle, half)
-            if not _fine(value, share):
-                rough = 2 * half * crude(_widened(middle, half))
-                last = depth >= _HALVINGS or left < 0
-                if _fine(rough, share) or (last and not value.is_finite()):
-                    value = rough
-                elif not last:
-                    point = arb(middle.mid())
-                    stack += [(a, point, depth + 1), (point, b, depth + 1)]
-                    continue
-            total += value
+        heap = [enclosed(arb(a), arb(b)) for a, b in cells]
+        heapify(heap)
+        for _ in range(_PANELS):
+            if -sum(part[0] for part in heap) <= tolerance:
+                break
+            _, _, a, b, _ = heappop(heap)
+            middle = arb(((a + b) / 2).mid())
+            heappush(heap, enclosed(a, middle))
+            heappush(heap, enclosed(middle, b))
     finally:
         ctx.cap = cap
-    return total
+    return sum((part[4] for part in heap), arb(0))
 
 
 def _panel(series: Series, middle: arb, half: arb) -> arb:
@@ -330,7 +331,3 @@ def _panel(series: Series, middle: arb, half: arb) -> arb:
 
 def _widened(middle: arb, half: arb) -> arb:
     return (middle - half).union(middle + half)
-
-
-def _fine(value: arb, share: float) -> bool:
-    return bool(value.is_finite()) and float(value.rad()) <= share

@@ -34,8 +34,8 @@ from geodp.privacy.radial_shift import RadialPair
 if TYPE_CHECKING:
     from flint import arb
 
-_STEP, _TRIES = 1.01, 12
-_CELLS = 120
+_STEP, _TRIES = 1.01, 4
+_CELLS = 60
 _SHORT = 8.0  # largest loss over mu up to which cells are walked to the end
 
 

@@ -24,6 +24,8 @@ from geodp.privacy.renyi import ZCDPProfile
 from geodp.privacy.solve import laplace_ratio, scale_for
 
 Price = tuple[float, Profile]
+_ATTEMPTS = 4  # at a proof, each with a little more noise
+_LARGEST = 6  # dimension up to which Gaussian DP on hyperbolic space is proven by cells
 
 
 @lru_cache(maxsize=512)
@@ -139,6 +141,10 @@ def _by_gdp(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
     mu = float(square) ** 0.5
 
     def solve() -> _Found:
+        if not pair.has_exact_profile:
+            raise GuaranteeError("the exact profile needs dimension two and a moderate shift.")
+        if pair.kernel == "gaussian" and pair.sign < 0 and pair.dim > _LARGEST:
+            raise GuaranteeError("in this dimension the proof by cells takes too long.")
         start, step = float(pair.shift) / mu, 2e-3
         if not is_flat_like(pair.at(Fraction(start), pair.shift)):
             start = _near(pair, lambda p: mu_estimate(p) <= mu, 1e-4, start)
@@ -157,7 +163,7 @@ _SQUARES: dict[str, Callable[..., Fraction]] = {
 _ROUTES: dict[str, tuple[Callable[..., _Answer], ...]] = {
     "pure": (_by_pure,),
     "approx": (_by_delta, _by_pure),
-    "gdp": (_by_gdp, _by_pure),
+    "gdp": (_by_gdp, _by_sobolev, _by_pure),
     "zcdp": (_by_sobolev, _by_gdp, _by_pure),
     "renyi": (_by_sobolev, _by_gdp, _by_pure),
 }
@@ -178,11 +184,10 @@ def _near(
         return passes(FloatPair.of(pair.at(Fraction(scale), pair.shift)))
 
     low = high = start
-    for _ in range(60):
-        if test(high):
-            break
+    widest = _widest(pair, start)
+    while high <= widest and not test(high):
         low, high = high, high * 1.2
-    else:
+    if high > widest:
         raise GuaranteeError(
             "No scale of this radial law keeps the promise: on a space where volume grows "
             "exponentially more noise can reveal more. Use wrapped-gaussian."
@@ -200,12 +205,21 @@ def _near(
     return high
 
 
+def _widest(pair: RadialPair, start: float) -> float:
+    """Where a search ends: a Laplace law ceases to exist, a Gaussian one gets no better."""
+    if pair.sign > 0:
+        return 1e4 * start
+    if pair.kernel == "gaussian":
+        return 6 * start
+    return 1 / float(_floor(pair) * (pair.dim - 1)) ** 0.5
+
+
 def _proven(
     pair: RadialPair, start: float, step: float, proved: Callable[[RadialPair], bool]
 ) -> float:
     """The first scale a little above ``start`` that is proven."""
     scale = start * (1 + step)
-    for _ in range(16):
+    for _ in range(_ATTEMPTS):
         if proved(pair.at(Fraction(scale), pair.shift)):
             return scale
         scale *= 1 + 2 * step
