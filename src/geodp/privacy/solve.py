@@ -42,8 +42,7 @@ def laplace_ratio(guarantee: Guarantee) -> Fraction:
     The ℓ2-Laplace with Δ/σ = e is e-DP in every dimension; a promise in another notion is kept
     when randomised response with that e keeps it. (ε, δ): e = log((e^ε + δ)/(1 − δ)). GDP:
     e = log(Φ(μ/2)/Φ(−μ/2)). zCDP: e tanh(e/2) = ρ. Rényi: its divergence of order α.
-    In dimensions above one the exact profile of the ℓ2-Laplace allows less noise for all but the
-    pure promise; that calibration is a later part.
+    The exact profile allows less noise for all but the pure promise (``spherical_solve``).
 
     >>> from geodp.privacy.guarantees import PureDP
     >>> laplace_ratio(PureDP(0.5))
