@@ -52,6 +52,13 @@ def test_laws_that_do_not_exist_are_refused_and_the_truncated_one_serves() -> No
         gd.calibrate(gd.RiemannianLaplace(True), space, 0.2, gd.PureDP(1))
 
 
+def test_a_truncated_law_that_never_hits_its_ball_is_refused() -> None:
+    space = gd.Hyperbolic(16)
+    ball = gd.Ball(space, space.origin, 2.0)
+    with pytest.raises(gd.ConditionError, match="hardly ever"):
+        gd.calibrate(gd.RiemannianLaplace(True), space, 0.1, gd.PureDP(1), ball=ball)
+
+
 def test_gaussian_refusals_name_the_wrapped_one() -> None:
     with pytest.raises(gd.InputError, match="unbounded"):
         gd.calibrate(gd.RiemannianGaussian(), gd.SPD(2), 0.1, gd.PureDP(1))

@@ -215,6 +215,17 @@ def test_log_density_integrates_to_one(space: gd.Space) -> None:
     assert np.trapezoid(np.exp(law.log_density(t)) * area, t) == pytest.approx(1, rel=1e-6)
 
 
+def test_planar_shapes_have_the_area_of_projective_space() -> None:
+    """CP^2: sin^3 t cos t on [0, pi/2]; exact radii against the cdf (p = 1e-7), 30 % off fails."""
+    t = np.linspace(0, np.pi / 2, 4001)
+    radii = _exact_radii(radial_law(gd.PlanarShapes(4), "laplace", 0.15), 1500, 11)
+    for factor, fits in ((1.0, True), (0.7, False), (1.3, False)):
+        density = np.exp(-t / 0.15 / factor) * np.sin(t) ** 3 * np.cos(t)
+        sums = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])
+        pvalue = stats.kstest(radii, lambda r, c=sums: np.interp(r, t, c / c[-1])).pvalue
+        assert (pvalue > 1e-7) == fits
+
+
 def test_flat_spaces_have_the_spherical_laws() -> None:
     for kernel, noise in (("laplace", gd.L2Laplace()), ("gaussian", gd.Gaussian())):
         law = radial_law(gd.SPD(2, metric="log-euclidean"), kernel, 0.3)

@@ -69,9 +69,11 @@ class RiemannianLaplace(Mechanism):
         stop = 2 * ball.reach if self.truncated and ball is not None else None
         law = radial_law(space, "laplace", scale, stop)
         inside = ball if self.truncated else None
-        return RiemannianCalibration(
+        cal = RiemannianCalibration(
             self, space, guarantee, scale, profile, ball, sensitivity, law, inside
         )
+        cal.check()
+        return cal
 
     def _price(
         self, space: Space, sensitivity: float, guarantee: Guarantee

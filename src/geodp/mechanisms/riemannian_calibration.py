@@ -20,7 +20,7 @@ from geodp.statistics.domain import Ball
 
 _SEED = 20220513  # public: simulated figures are the same everywhere
 _REPEATS = 2000
-_TRIES = 100_000
+_LEAST = 1 / 400  # share of draws around a value on the edge that must hit the ball
 
 
 @final
@@ -42,6 +42,22 @@ class RiemannianCalibration(Calibration):
     law: RadialLaw
     inside: Ball | None
 
+    def check(self) -> None:
+        """Refuse a truncated law that hardly ever hits its ball; public numbers alone decide."""
+        if self.inside is None:
+            return
+        rng = np.random.default_rng(_SEED)
+        step = np.zeros(self.space.dim)
+        step[0] = self.inside.radius
+        edge = self.space.exp_coords(self.inside.center, step)
+        draws = self.space.exp_coords(edge, self.law.sample(rng, 2 * _REPEATS))
+        if self._keeps(draws).mean() < _LEAST:
+            raise ConditionError(
+                f"On {self.space.spec} a truncated law of scale {self.scale:.4g} around a value on "
+                "the edge of the ball hardly ever hits the ball, so it cannot be drawn in "
+                "reasonable time. Use a wrapped mechanism, or a smaller ball."
+            )
+
     def sample(
         self, value: ArrayLike, size: int | None = None, rng: np.random.Generator | None = None
     ) -> Array:
@@ -56,14 +72,10 @@ class RiemannianCalibration(Calibration):
         return draws[0] if size is None else draws
 
     def draw(self, value: Array, stream: BitStream) -> Array:
-        for _ in range(_TRIES):
+        while True:
             x = round_point(self.space, value, self.law.exact(stream).balls)
             if self.inside is None or self._keeps(x[None])[0]:
                 return x
-        raise ConditionError(
-            "A truncated law did not hit its ball: ball and scale do not fit. Use a wrapped "
-            "mechanism."
-        )
 
     def expected_distance(self, at: ArrayLike | None = None) -> float:
         if self.inside is None:

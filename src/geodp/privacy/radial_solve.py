@@ -211,7 +211,8 @@ def _widest(pair: RadialPair, start: float) -> float:
         return 1e4 * start
     if pair.kernel == "gaussian":
         return 6 * start
-    return 1 / float(_floor(pair) * (pair.dim - 1)) ** 0.5
+    growth = _floor(pair) * (pair.dim - 1)  # squared
+    return float(1 / float(growth) ** 0.5)
 
 
 def _proven(
