@@ -175,3 +175,29 @@ def test_rank_deficient_covariances_are_no_points_whatever_their_scaling(
         x = (x + x.swapaxes(1, 2)) / 2
         for metric in ("affine-invariant", "log-euclidean", "log-cholesky"):
             assert (SPD(size, metric).contains(x) == points).all()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *("euclidean:1", "euclidean:3", "sphere:1", "sphere:2", "sphere:3:0.5", "hyperbolic:2"),
+        *(f"spd:{size}:{metric}" for size in (1, 2, 3) for metric in METRICS),
+        *("shapes:3", "shapes:5", "sphere:2+euclidean:1", "spd:2+hyperbolic:2"),
+    ],
+)
+def test_another_trailing_shape_holds_no_point(spec):
+    space = parse_space(spec)
+    shape = space.point_shape
+    assert space.contains(space.origin).shape == ()
+    assert space.contains(np.broadcast_to(space.origin, (4, *shape))).all()
+    rank = len(shape)
+    others = [(*shape[:-1], shape[-1] + 1), (*shape[:-1], 0), shape[1:], (7,), (5, 6), ()]
+    for tail in (tail for tail in others if tail[-rank:] != shape):
+        for batch in ((), (4,), (2, 4)):
+            whole = (*batch, *tail)
+            if whole[-rank:] == shape:
+                continue
+            found = space.contains(np.ones(whole) / np.sqrt(max(1, np.prod(tail))))
+            assert found.dtype == bool
+            assert found.shape == whole[: max(len(whole) - rank, 0)]
+            assert not found.any()

@@ -101,7 +101,10 @@ class Space(ABC):
     # --- membership -----------------------------------------------------------------------------
     @abstractmethod
     def contains(self, x: ArrayLike) -> BoolArray:
-        """One bool per record, never an error: whether ``x`` is a point, to 1e-6 relative."""
+        """One bool per record, never an error: whether ``x`` is a point, to 1e-6 relative.
+
+        An array without the trailing shape of points holds none.
+        """
 
     @abstractmethod
     def project(self, x: ArrayLike) -> Array:

@@ -26,6 +26,14 @@ def array(x: ArrayLike) -> Array:
     return np.ascontiguousarray(x, dtype=np.float64)
 
 
+def misfits(x: ArrayLike, point_shape: tuple[int, ...]) -> BoolArray | None:
+    """All False, one per record, where ``x`` has not the trailing shape of points; else None."""
+    shape, rank = np.shape(x), len(point_shape)
+    if shape[-rank:] == point_shape:
+        return None
+    return np.zeros(shape[: max(len(shape) - rank, 0)], dtype=bool)
+
+
 def dot(a: Array, b: Array) -> Array:
     """Inner products over the last axis, added in the order of the entries."""
     total = a[..., 0] * b[..., 0]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from geodp.spaces import checks
 from geodp.spaces.base import Array, BoolArray, Space
-from geodp.spaces.batch import EPS, array, broadcast, dot, length, quiet
+from geodp.spaces.batch import EPS, array, broadcast, dot, length, misfits, quiet
 
 if TYPE_CHECKING:
     from flint import arb
@@ -68,6 +68,8 @@ class Euclidean(Space):
         return True
 
     def contains(self, x: ArrayLike) -> BoolArray:
+        if (wrong := misfits(x, self.point_shape)) is not None:
+            return wrong
         return np.asarray(np.isfinite(array(x)).all(axis=-1))
 
     def project(self, x: ArrayLike) -> Array:

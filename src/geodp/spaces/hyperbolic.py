@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from geodp.spaces import checks, poincare, radial
 from geodp.spaces.base import Array, BoolArray, Space
-from geodp.spaces.batch import EPS, array, broadcast, dot, length, quiet
+from geodp.spaces.batch import EPS, array, broadcast, dot, length, misfits, quiet
 
 if TYPE_CHECKING:
     from flint import arb
@@ -105,6 +105,8 @@ class Hyperbolic(Space):
         return length(pair)[..., None]
 
     def contains(self, x: ArrayLike) -> BoolArray:
+        if (wrong := misfits(x, self.point_shape)) is not None:
+            return wrong
         x = array(x)
         with quiet():
             time = self._time(array(x[..., 1:]))[..., 0]

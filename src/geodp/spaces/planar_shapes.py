@@ -14,7 +14,7 @@ from geodp.errors import CutLocusError, SpaceError
 from geodp.spaces import complexes as cx
 from geodp.spaces import preshapes, radial
 from geodp.spaces.base import Array, BoolArray, Space
-from geodp.spaces.batch import EPS, array, broadcast, quiet
+from geodp.spaces.batch import EPS, array, broadcast, misfits, quiet
 from geodp.spaces.batch import length as real_length
 from geodp.spaces.checks import positive_integer
 from geodp.spaces.complexes import Complex
@@ -123,6 +123,8 @@ class PlanarShapes(Space):
 
     # --- membership -----------------------------------------------------------------------------
     def contains(self, x: ArrayLike) -> BoolArray:
+        if (wrong := misfits(x, self.point_shape)) is not None:
+            return wrong
         z = cx.of_points(array(x))
         with quiet():
             drift = cx.modulus(cx.total(z)) / math.sqrt(self._landmarks)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from geodp.errors import SpaceError
 from geodp.spaces.base import Array, BoolArray, Space
-from geodp.spaces.batch import array, length, quiet
+from geodp.spaces.batch import array, length, misfits, quiet
 
 if TYPE_CHECKING:
     from flint import arb
@@ -112,6 +112,8 @@ class Product(Space):
         return [call(*parts) for parts in zip(self._factors, *map(self.split, points), strict=True)]
 
     def contains(self, x: ArrayLike) -> BoolArray:
+        if (wrong := misfits(x, self.point_shape)) is not None:
+            return wrong
         return np.asarray(np.logical_and.reduce(self._each(lambda f, x: f.contains(x), x)))
 
     def project(self, x: ArrayLike) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from geodp.spaces import checks
 from geodp.spaces.base import Array, BoolArray, Space
-from geodp.spaces.batch import EPS, array, broadcast, dot, length, quiet
+from geodp.spaces.batch import EPS, array, broadcast, dot, length, misfits, quiet
 from geodp.spaces.charts import Chart
 from geodp.spaces.positive import contains_spd, project_spd
 
@@ -78,6 +78,8 @@ class Pullback(Space):
         return self._chart.eigenvalue_ball(self._size, low, high)
 
     def contains(self, x: ArrayLike) -> BoolArray:
+        if (wrong := misfits(x, self.point_shape)) is not None:
+            return wrong
         return contains_spd(array(x))
 
     def project(self, x: ArrayLike) -> Array:

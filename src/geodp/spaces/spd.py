@@ -24,6 +24,7 @@ from geodp.spaces.batch import (
     inverse_lower,
     length,
     mirror,
+    misfits,
     quiet,
     transpose,
     unvech,
@@ -111,6 +112,8 @@ class AffineInvariant(Space):
         return self._size == 1
 
     def contains(self, x: ArrayLike) -> BoolArray:
+        if (wrong := misfits(x, self.point_shape)) is not None:
+            return wrong
         return contains_spd(array(x))
 
     def project(self, x: ArrayLike) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from geodp.errors import CutLocusError, SpaceError
 from geodp.spaces import checks, radial
 from geodp.spaces.base import Array, BoolArray, Space
-from geodp.spaces.batch import EPS, array, broadcast, dot, length, quiet
+from geodp.spaces.batch import EPS, array, broadcast, dot, length, misfits, quiet
 from geodp.spaces.embeddings import Embedding, UnitVectors
 from geodp.spaces.limits import cap
 
@@ -91,6 +91,8 @@ class Sphere(Space):
         return UnitVectors(self._dim + 1, self._kappa)
 
     def contains(self, x: ArrayLike) -> BoolArray:
+        if (wrong := misfits(x, self.point_shape)) is not None:
+            return wrong
         with quiet():
             return np.asarray(np.abs(length(array(x)) / self._radius - 1.0) <= 1e-6)
 
