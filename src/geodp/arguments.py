@@ -38,10 +38,24 @@ def _number(value: object, what: str) -> float:
         raise InputError(f"{what} must be a number.") from error
 
 
+def text_or_none(value: object, what: str) -> str | None:
+    """``value`` as text that files and terminals can hold, or None for None; an InputError that
+    starts with ``what`` otherwise."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be text.")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:  # a lone surrogate
+        raise InputError(f"{what} holds a character that cannot be encoded in UTF-8.") from error
+    return str(value)
+
+
 def real_array(x: object, what: str) -> Array:
     """``x`` as a float64 array, or an InputError that starts with ``what``."""
     if x is None:
-        raise InputError(f"{what} is missing. It is public and must be given.")
+        raise InputError(f"{what} is missing.")
     try:
         array = np.asarray(x)
     except ValueError as error:

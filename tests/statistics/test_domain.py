@@ -287,6 +287,14 @@ def test_a_missing_radius_or_centre_is_refused_with_the_way_to_choose() -> None:
         gd.Ball(gd.Sphere(2), radius=0.5)
 
 
+@pytest.mark.parametrize("name", ["physical_unit", "component_order", "frame"])
+@pytest.mark.parametrize("value", [1, True, b"mm", ["mm"], "\ud800", "mm \udcff"])
+def test_what_is_declared_is_text_that_can_be_written(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=f"The {name.replace('_', ' ')} (must be|holds)"):
+        gd.Ball(gd.Euclidean(1), [0.0], 1.0, **{name: value})
+    assert getattr(gd.Ball(gd.Euclidean(1), [0.0], 1.0, **{name: "µm²"}), name) == "µm²"
+
+
 def test_clipped_records_give_nothing_away() -> None:
     ball = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
     a = ball.clip(np.array([[0.5, 0.5], [7.0, 7.0]]))

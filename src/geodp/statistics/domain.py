@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geodp.arguments import finite_real, positive_real, real_array
+from geodp.arguments import finite_real, positive_real, real_array, text_or_none
 from geodp.errors import ConditionError, InputError, SpaceError
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import length
@@ -40,7 +40,7 @@ class Ball:
     Raises
     ------
     InputError, SpaceError : the centre is no point of the space, the radius is missing or not
-        finite and positive.
+        finite and positive, or what is declared is no text.
 
     Examples
     --------
@@ -63,6 +63,11 @@ class Ball:
         space = self.space
         if not isinstance(space, Space):
             raise InputError("The first argument of a ball is a space, such as gd.Sphere(2).")
+        for name in ("physical_unit", "component_order", "frame"):
+            what = f"The {name.replace('_', ' ')}"
+            object.__setattr__(self, name, text_or_none(getattr(self, name), what))
+        if self.center is None:
+            raise InputError("The centre is missing. It is public and must be given.")
         center = real_array(self.center, "The centre")
         if center.shape != space.point_shape:
             raise SpaceError(
