@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,17 @@ def test_an_honest_receipt_passes(receipt: dict[str, Any]) -> None:
         (lambda d: d["outcome"].update(value=[[1, 2], [2, 1]]), "value"),
         (lambda d: d["outcome"].update(value=[1, 2]), "value"),
         (lambda d: d["request"].update(neighbours="add or remove one record"), "neighbours"),
-        (lambda d: d["request"].update(n=300), None),
+        (lambda d: d["request"].update(n=300), "words"),
+        (lambda d: d["request"].update(n=None), "sensitivity"),
+        (lambda d: d["request"].update(domain=None), "sensitivity"),
+        (lambda d: d["request"].update(mechanism="wrapped-l2-laplace"), "scale"),
+        (lambda d: d["outcome"].update(expected_distance=1e-9), "words"),
+        (lambda d: d["outcome"].update(guarantee_in_words="perfectly private"), "words"),
+        (lambda d: d["outcome"].update(notes=[]), "words"),
+        (lambda d: d["outcome"]["sensitivity"].update(total=1e-3), "words"),
+        (lambda d: d["outcome"]["strength"].update(mu=1e-3), "scale"),
+        (lambda d: d["outcome"]["strength"].update(epsilon=1e-3), "scale"),
+        (lambda d: d["outcome"]["stages"][1].update(tangent_sensitivity=1e-9), "scale"),
         (lambda d: d["request"].update(n=3), "sensitivity"),
         (lambda d: d["request"]["domain"].update(radius=2.0), "sensitivity"),
         (lambda d: d["outcome"]["sensitivity"].update(statistic=0.01), "sensitivity"),
@@ -73,6 +84,10 @@ def test_tampering_is_found(
         (lambda d: d["outcome"].update(stages=3), "wrong type"),
         (lambda d: d["outcome"].update(stages=[]), "no stage"),
         (lambda d: d["request"].update(unit=3), "wrong type"),
+        (lambda d: d["request"].update(n=-5), "at least two"),
+        (lambda d: d["request"].update(n=30.9), "at least two"),
+        (lambda d: d["request"].update(n="30"), "at least two"),
+        (lambda d: d["outcome"].update(expected_distance=float("nan")), "finite"),
     ],
 )
 def test_a_broken_receipt_is_refused_in_a_sentence(
@@ -93,3 +108,14 @@ def test_a_release_without_noise_fails(receipt: dict[str, Any]) -> None:
     bare = dataclasses.replace(gd.Release.from_json(receipt), stages=())
     failed = {check.name for check in gd.verify(bare) if not check.passed}
     assert "guarantee" in failed
+
+
+@pytest.mark.parametrize("metric", ["affine-invariant", "log-euclidean", "log-cholesky"])
+def test_an_honest_release_verifies_however_wide_its_noise(metric: str) -> None:
+    space = gd.SPD(2, metric)
+    mean = gd.FrechetMean(gd.Ball(space, np.eye(2), 1.0))
+    for mu in ("0.05", "0.01", "0.001"):
+        x = np.broadcast_to(np.eye(2), (5, 2, 2))
+        out = gd.release(x, mean, gd.GaussianDP(mu), "wrapped-gaussian")
+        again = gd.Release.from_json(json.loads(json.dumps(out.to_json())))
+        assert [check for check in gd.verify(again) if not check.passed] == []

@@ -91,7 +91,8 @@ class Release:
     """What left the building, and everything needed to check its guarantee.
 
     Nothing here is computed at the true value: errors, iterations and distances reached stay
-    private. ``save`` and ``load`` write and read the JSON receipt.
+    private. ``save`` and ``load`` write and read the JSON receipt; of one that was read, ``stated``
+    keeps the words and sums that follow from the other fields, for ``verify`` to compare.
     """
 
     value: Array
@@ -112,6 +113,7 @@ class Release:
     strength: Strength | None = None
     ledger: Mark | None = None
     seal: Seal | None = None
+    stated: Mapping[str, Any] | None = None
 
     @property
     def scale(self) -> float:
@@ -164,6 +166,15 @@ class Release:
             "signature": None,
         }
 
+    @property
+    def follows(self) -> dict[str, Any]:
+        """What a receipt says in words and sums, as it follows from the other fields."""
+        return {
+            "total": self.sensitivity.total,
+            "guarantee_in_words": self.guarantee.text,
+            "notes": list(self.notes),
+        }
+
     def signed_text(self) -> str:
         """What a ledger signs: the canonical JSON of the receipt without its signature."""
         return canonical({k: v for k, v in self.to_json().items() if k != "signature"})
@@ -187,13 +198,13 @@ class Release:
                 space=parse_space(request["space"]),
                 statistic=_text(request["statistic"]),
                 domain=domain,
-                n=None if request["n"] is None else int(request["n"]),
+                n=None if request["n"] is None else _count(request["n"]),
                 unit=_text(request["unit"]),
                 guarantee=Guarantee.from_json(request["guarantee"]),
                 mechanism=_text(request["mechanism"]),
                 sensitivity=Sensitivity(float(parts["statistic"]), float(parts["error_bound"])),
                 stages=tuple(dict(stage) for stage in outcome["stages"]),
-                expected_distance=float(outcome["expected_distance"]),
+                expected_distance=_distance(outcome["expected_distance"]),
                 private=outcome["private"] is True,
                 released_at=_text(outcome["released_at"]),
                 versions=dict(outcome["versions"]),
@@ -201,6 +212,11 @@ class Release:
                 strength=_part(outcome, "strength", _strength),
                 ledger=_part(outcome, "ledger", _mark),
                 seal=seal_of(document),
+                stated={
+                    "total": parts["total"],
+                    "guarantee_in_words": outcome["guarantee_in_words"],
+                    "notes": outcome["notes"],
+                },
             )
         except GeodpError:
             raise
@@ -303,3 +319,15 @@ def _text(x: object) -> str:
     if not isinstance(x, str):
         raise TypeError
     return x
+
+
+def _count(x: object) -> int:
+    if isinstance(x, bool) or not isinstance(x, int) or x < 2:
+        raise InputError("The receipt's number of records is no integer of at least two.")
+    return x
+
+
+def _distance(x: object) -> float:
+    if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < math.inf:
+        raise InputError("The receipt's expected distance is no finite length.")
+    return float(x)

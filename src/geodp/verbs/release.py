@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from geodp.errors import ConditionError, MismatchError, NotYetError
 from geodp.ledger.receipt import Domain, Release, request_json
 from geodp.mechanisms import candidates, parse_mechanism
-from geodp.mechanisms.base import Calibration, Evaluated, Mechanism, Stage
+from geodp.mechanisms.base import Calibration, Evaluated, Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.random import bit_stream
 from geodp.spaces.base import Array
@@ -25,7 +25,7 @@ from geodp.statistics.route import route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, account_for, checked, price_of, strength_of
 from geodp.verbs.plan import ranked
-from geodp.verbs.stages import PUBLIC_SEED, at_center, finished, run, simulate, stage_facts
+from geodp.verbs.stages import expected_distance, finished, run, stage_facts
 
 
 def release(
@@ -99,7 +99,7 @@ def release(
     data, n = _accepted(records, statistic)
     strategy = strategy_for(statistic, n, guarantee, mechanism, Purse(account.notion))
     stages = strategy.stages(guarantee)
-    expected = _expected_distance(statistic, stages, n)
+    expected = expected_distance(stages, statistic, n)
     domain, public_n = _described(statistic.ball), None if records is None else n
     price, first = price_of(stages, statistic, n, guarantee, account.notion)
     request = request_json(
@@ -149,8 +149,10 @@ def _accepted(records: Any, statistic: Statistic) -> tuple[Any, int]:
         return None, 2  # its sensitivity is the same for every n
     if statistic.ball is None:
         return records, len(records)
-    clipped = isinstance(records, ClippedRecords)
-    data = statistic.ball.clip(records) if clipped else statistic.ball.accept(records)
+    if isinstance(records, ClippedRecords):
+        statistic.ball.clip(records)  # refuses those of another ball; clipped afresh before use,
+        records = source_of(records)  # since the array behind them may have changed
+    data = statistic.ball.accept(records)
     return data, len(data)
 
 
@@ -172,12 +174,6 @@ def strategy_for(
     if reason is not None:
         raise ConditionError(reason)
     return strategy
-
-
-def _expected_distance(statistic: Statistic, stages: tuple[Stage, ...], n: int) -> float:
-    """Simulated for a value at the ball's centre: the true value plays no part."""
-    rng = np.random.default_rng(PUBLIC_SEED)
-    return float(simulate(stages, statistic, n, at_center(statistic), rng).mean())
 
 
 def _evaluate(statistic: Statistic, data: Any) -> Evaluated:

@@ -91,6 +91,12 @@ def simulate(
     return np.asarray(np.where(distances < _UNRESOLVED, distances, _UNRESOLVED))
 
 
+def expected_distance(stages: tuple[Stage, ...], statistic: Statistic, n: int) -> float:
+    """Simulated for a value at the ball's centre: the true value plays no part."""
+    rng = np.random.default_rng(PUBLIC_SEED)
+    return float(simulate(stages, statistic, n, at_center(statistic), rng).mean())
+
+
 def finished(statistic: Statistic, drawn: Array) -> Array:
     """The point of the statistic's own space that a drawn point stands for."""
     return np.asarray(route_of(statistic).finish(drawn[None])[0])

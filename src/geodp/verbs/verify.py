@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,16 +14,20 @@ import numpy as np
 from geodp.errors import GeodpError, InputError
 from geodp.ledger.check import Check
 from geodp.ledger.receipt import NEIGHBOURS, Release
-from geodp.mechanisms.base import Calibration, Mechanism
+from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.mechanisms.wrapped import Wrapped
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
 from geodp.spaces.parse import parse_space
 from geodp.statistics.domain import Ball
-from geodp.statistics.known import known_statistic
+from geodp.statistics.known import KNOWN, known_statistic
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
-from geodp.verbs.stages import finished, sensitivity_of
+from geodp.verbs.paying import strength_of
+from geodp.verbs.stages import expected_distance, finished, sensitivity_of
+
+_SAME = 1e-9  # relative: what another machine's rounding may change
+_RESOLVED = 12.0  # distances beyond which rounded entries may be no point any more
 
 
 def verify(release: Release) -> list[Check]:
@@ -51,6 +55,7 @@ def verify(release: Release) -> list[Check]:
         ("sensitivity", _sensitivity),
         ("scale", _scale),
         ("guarantee", _guarantee),
+        ("words", _words),
     ]
     if release.ledger is not None or release.seal is not None:
         checks.append(("signature", _signature))
@@ -78,7 +83,11 @@ def _noise(release: Release) -> str:
 
 def _value(release: Release) -> str:
     space = release.space
-    if release.value.shape != space.point_shape or not space.contains(release.value):
+    if release.value.shape != space.point_shape or not np.isfinite(release.value).all():
+        raise _Failed(f"The value is no point of {space.spec}.")
+    if not space.contains(release.value):
+        if release.expected_distance > _RESOLVED:  # rounding alone can have done this
+            return f"The noise is wider than floats resolve on {space.spec}: a useless value."
         raise _Failed(f"The value is no point of {space.spec}.")
     statistic = _statistic(release)
     if statistic is not None and not is_direct(route_of(statistic)):
@@ -103,8 +112,10 @@ def _ball(release: Release) -> Ball | None:
 def _statistic(release: Release) -> Statistic | None:
     """The statistic named on the receipt, if it is one of geodp's own."""
     ball = _ball(release)
-    if ball is None or release.n is None:
+    if release.statistic not in KNOWN:
         return None
+    if ball is None or release.n is None:
+        raise _Failed(f"A {release.statistic} has a domain and a number of records.")
     return known_statistic(release.statistic, ball)
 
 
@@ -155,14 +166,46 @@ def _noise_space(release: Release, stage: Mapping[str, Any]) -> tuple[Space, Bal
 
 
 def _scale(release: Release) -> str:
-    for stage in release.stages:
-        needed = _recalibrated(release, stage).scale
-        if not float(stage["scale"]) >= needed * (1 - 1e-12):
+    calibrations = [_recalibrated(release, stage) for stage in release.stages]
+    for stage, cal in zip(release.stages, calibrations, strict=True):
+        if stage["name"] != release.mechanism:
+            raise _Failed("A stage names another mechanism than the release.")
+        if not float(stage["scale"]) >= cal.scale * (1 - _SAME):
             raise _Failed(
                 f"The receipt states the scale {float(stage['scale']):.9g}; sensitivity and "
-                f"guarantee need {needed:.9g}."
+                f"guarantee need {cal.scale:.9g}."
             )
+        if any(not _agree(stage[name], fact) for name, fact in cal.facts().items()):
+            raise _Failed("A stage's facts do not follow from its sensitivity and guarantee.")
+    if release.strength is not None:
+        needed = asdict(strength_of(release.guarantee, calibrations))
+        if any(not _agree(fact, needed[name]) for name, fact in asdict(release.strength).items()):
+            raise _Failed("The strength in other notions does not follow from the scales.")
     return "Each stage's scale is at least what its sensitivity and guarantee need."
+
+
+def _agree(stated: object, needed: object) -> bool:
+    """The same, but for rounding in the last digits on another machine."""
+    if isinstance(needed, float) and isinstance(stated, (int, float)):
+        return math.isclose(stated, needed, rel_tol=_SAME, abs_tol=0.0)
+    if isinstance(needed, (list, tuple)) and isinstance(stated, (list, tuple)):
+        return len(stated) == len(needed) and all(map(_agree, stated, needed))
+    return stated == needed
+
+
+def _words(release: Release) -> str:
+    if release.stated is not None and release.stated != release.follows:
+        raise _Failed("The words, notes or sums of the receipt do not follow from its numbers.")
+    statistic = _statistic(release)
+    if statistic is None or release.n is None:
+        return "Words and sums follow from the numbers."
+    stages = tuple(
+        Stage(_strategy(stage), Guarantee.from_json(stage["guarantee"])) for stage in release.stages
+    )
+    expected = expected_distance(stages, statistic, release.n)
+    if not math.isclose(release.expected_distance, expected, rel_tol=1e-6):
+        raise _Failed("The expected distance does not follow from the domain, n and scale.")
+    return "Words, sums and the expected distance follow from the numbers."
 
 
 def _guarantee(release: Release) -> str:
