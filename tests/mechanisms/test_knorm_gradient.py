@@ -9,7 +9,9 @@ import pytest
 
 import geodp as gd
 from geodp.mechanisms import candidates
+from geodp.noise.radial_laws import radial_law
 from geodp.statistics.gradient import FrechetGradient, gradient_growth
+from geodp.statistics.sensitivity import mean_sensitivity
 
 
 def cap(radius: float = math.pi / 8) -> gd.Ball:
@@ -112,3 +114,23 @@ def test_never_best_and_refused_for_other_statistics() -> None:
     cal = gd.calibrate(gd.KNormGradient(), gd.Sphere(2), 0.1, gd.PureDP(1), ball=cap())
     with pytest.raises(gd.InputError, match="records"):
         cal.sample([0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("n", "laplace", "doubled", "knorm"),
+    [(25, 0.0969, 0.1925, 0.1402), (50, 0.0486, 0.0969, 0.0767), (100, 0.0243, 0.0486, 0.0385)],
+)
+def test_mean_distances_of_the_design(n: int, laplace: float, doubled: float, knorm: float) -> None:
+    """S^2, r = pi/8, epsilon = 1, published sensitivities [design, 6]; records of our own."""
+    ball, h = cap(), math.pi / 4 / math.tan(math.pi / 4)
+    delta = mean_sensitivity(ball.space, ball.radius, n, "published")
+    for factor, value in ((1, laplace), (2, doubled)):
+        law = radial_law(ball.space, "laplace", factor * delta)
+        assert law.mean_radius() == pytest.approx(value, abs=6e-5)
+    scale = 2 * 2 * ball.radius * (2 - h) / n
+    found = []
+    for seed in range(4):
+        data = spread(ball, n, seed)
+        center = gd.FrechetMean(ball).evaluate(data).value
+        found.append(_mean_distance(ball, data, center, scale))
+    assert np.mean(found) == pytest.approx(knorm, rel=0.02)
