@@ -149,7 +149,7 @@ def test_plan_reads_no_data_and_ranks(tmp_path):
     # 2 tan(r) / n for r = 20 degrees
     assert document["sensitivity"] == pytest.approx(2 * np.tan(np.pi / 9) / 100, rel=1e-6)
     one = run("plan", *words, "--mechanism", "wrapped-l2-laplace", "--mechanism", "best")
-    assert len(json.loads(one.stdout)["mechanisms"]) == 2
+    assert len(json.loads(one.stdout)["mechanisms"]) == 4
 
 
 def test_calibrate():
