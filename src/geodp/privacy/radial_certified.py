@@ -95,7 +95,7 @@ class _Numbers:
         total = arb(0)
         if inside and first > 0:
             total += self.mass(0.0, low, floats, tolerance / 4)
-        cut = min(last * (1 + 1e-14), end)
+        cut = min(last * (1 + 1e-14) + 1e-13, end)  # past the truth in spite of rounding
         if self.sign > 0:
             cut = min(cut, math.pi)
         if cut > low:
@@ -104,7 +104,7 @@ class _Numbers:
         if self.sign < 0 or end < last:
             total += self._tail(cut)
         elif far < math.pi:  # every direction counts for the other law alone
-            gone = self.mass(far * (1 + 1e-12), math.pi, floats, tolerance / 4)
+            gone = self.mass(far + 1e-11, math.pi, floats, tolerance / 4)
             total -= self.epsilon.exp() * gone
         return total
 
