@@ -325,10 +325,13 @@ def test_case_19_component_order(tmp_path: Path) -> None:
     tensor = np.array([[1.0, 0.2, 0.3], [0.2, 2.0, 0.4], [0.3, 0.4, 3.0]])
     rows = tmp_path / "lower.csv"
     rows.write_text("1,0.2,2,0.3,0.4,3\n" * 2)
-    found = read_records(rows, gd.SPD(3), columns="lower")
+    found = read_records(rows, gd.SPD(3), columns="lower", header=False)
     np.testing.assert_array_equal(found, np.stack([tensor, tensor]))
-    with pytest.raises(gd.InputError, match="columns"):  # six columns, nothing declared
-        read_records(rows, gd.SPD(3))
+    # Six columns, nothing declared: no order is guessed, no line is a record.
+    assert np.isnan(read_records(rows, gd.SPD(3), header=False)).all()
+    rows.write_text("xx,xy,yy,xz,yz,zz\n1,0.2,2,0.3,0.4,3\n")
+    with pytest.raises(gd.InputError, match="9 are needed"):
+        read_records(rows, gd.SPD(3), header=True)
     with pytest.raises(gd.InputError, match="full or lower"):  # an order it does not read
         layout_for(gd.SPD(3), columns="upper")
     ball = gd.Ball(gd.SPD(3), np.eye(3), 2.0, component_order="xx xy yy xz yz zz")

@@ -28,7 +28,7 @@ def test_arrays_and_tables_hold_raw_landmarks(tmp_path, raw):
     (tmp_path / "x.csv").write_text(lines)
     expected = space.from_landmarks(raw)
     for name in ("x.npy", "x.csv"):
-        found = read_layout(str(tmp_path / name), layout_for(space))
+        found = read_layout(str(tmp_path / name), layout_for(space), header=False)
         np.testing.assert_array_equal(found, expected)
     facts = inspect_records(expected, space)
     assert (facts["points"], facts["finite"], facts["matrices"]) == (19, 19, [])

@@ -11,6 +11,7 @@ import pytest
 
 import geodp as gd
 from geodp.io import layout_for, read_point, read_records
+from geodp.io.records import read_layout
 
 
 @pytest.fixture
@@ -102,23 +103,34 @@ def test_no_record_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n")
     for name in ("x.npy", "x.npz", "x.csv"):
         with pytest.raises(gd.InputError, match="no record"):
-            read_records(tmp_path / name, gd.Euclidean(2))
+            read_records(tmp_path / name, gd.Euclidean(2), header=True)
 
 
-def csv(tmp_path, text, space, **how):
+def csv(tmp_path, text, space, header=False, **how):
     (tmp_path / "x.csv").write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_records(tmp_path / "x.csv", space, **how)
+    return read_records(tmp_path / "x.csv", space, header=header, **how)
+
+
+def guessed(tmp_path, text, space):
+    (tmp_path / "x.csv").write_text(text)
+    return read_layout(tmp_path / "x.csv", layout_for(space), guess=True)
+
+
+def test_a_header_is_never_decided_by_the_first_line(tmp_path):
+    for text in ("1,2\n3,4\n", "x,y\n3,4\n", "x\n", "\n"):
+        with pytest.raises(gd.InputError, match=r"--header; .*--no-header"):
+            csv(tmp_path, text, gd.Euclidean(2), header=None)
 
 
 @pytest.mark.parametrize("head", ["", "x,y\n", '"x","y"\r\n', "\ufeffx,y\n", " x , y \n"])
-def test_a_header_is_optional(tmp_path, head):
-    found = csv(tmp_path, head + "1,2\n3,-4e-1\n", gd.Euclidean(2))
+def test_eyes_that_may_see_the_records_may_guess(tmp_path, head):
+    found = guessed(tmp_path, head + "1,2\n3,-4e-1\n", gd.Euclidean(2))
     np.testing.assert_array_equal(found, [[1, 2], [3, -0.4]])
 
 
 @pytest.mark.parametrize("first", ["NA,NA", "nan,nan", ",", "x,1", "1,x", "?,?"])
 def test_a_first_line_with_a_number_or_a_missing_value_is_a_record(tmp_path, first):
-    assert len(csv(tmp_path, first + "\n1,2\n", gd.Euclidean(2))) == 2
+    assert len(guessed(tmp_path, first + "\n1,2\n", gd.Euclidean(2))) == 2
 
 
 def test_the_header_can_be_declared(tmp_path):
@@ -133,21 +145,36 @@ def test_the_header_can_be_declared(tmp_path):
 )
 def test_a_malformed_line_is_one_record_of_nan(tmp_path, line):
     text = f"x,y\n1,2\n{line}\n3,4\n".encode("utf-8", "surrogateescape")
-    found = csv(tmp_path, text, gd.Euclidean(2))
+    found = csv(tmp_path, text, gd.Euclidean(2), header=True)
     np.testing.assert_array_equal(found, [[1, 2], [math.nan] * 2, [3, 4]])
+    for place in (1, 3):  # the first record and the last one are no exceptions
+        lines = ["x,y", "1,2", "3,4"]
+        lines.insert(place, line)
+        text = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+        found = csv(tmp_path, text, gd.Euclidean(2), header=True)
+        assert np.isnan(found[place - 1]).all()
+        assert np.isfinite(found).all(axis=1).sum() == len(found) - 1 == 2
 
 
-def test_empty_lines_at_the_end_are_no_records(tmp_path):
-    assert len(csv(tmp_path, "1,2\n3,4\n\n\n", gd.Euclidean(2))) == 2
-    assert len(csv(tmp_path, "1,2\n3,4", gd.Euclidean(2))) == 2
-    assert len(csv(tmp_path, "x\n1\n\n", gd.Euclidean(1))) == 2  # one column: an empty cell
+def test_only_the_final_newline_is_no_record(tmp_path):
+    for space, line in ((gd.Euclidean(2), "1,2"), (gd.Euclidean(1), "1")):
+        assert len(csv(tmp_path, f"{line}\n{line}", space)) == 2
+        assert len(csv(tmp_path, f"{line}\n{line}\n", space)) == 2
+        assert len(csv(tmp_path, f"{line}\r\n{line}\r\n", space)) == 2
+        found = csv(tmp_path, f"{line}\n\n{line}\n\n\n", space)
+        assert np.isnan(found).all(axis=1).tolist() == [False, True, False, True, True]
 
 
 def test_the_wrong_number_of_columns_is_one_sentence(tmp_path):
     with pytest.raises(gd.InputError, match="header has 3 columns; 2 are needed"):
-        csv(tmp_path, "a,b,c\n1,2,3\n", gd.Euclidean(2))
-    with pytest.raises(gd.InputError, match="No line of the file has 2 cells"):
-        csv(tmp_path, "1,2,3\n1,2,3\n", gd.Euclidean(2))
+        csv(tmp_path, "a,b,c\n1,2,3\n", gd.Euclidean(2), header=True)
+
+
+def test_a_file_in_which_no_line_fits_is_all_nan(tmp_path):
+    for text in ("1,2,3\n1,2,3\n", "1;2\n3;4\n", "\n\n"):
+        found = csv(tmp_path, text, gd.Euclidean(2))
+        assert found.shape == (2, 2)
+        assert np.isnan(found).all()
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -166,8 +193,7 @@ def test_full_and_lower_matrices(tmp_path, spd_records):
     np.testing.assert_array_equal(csv(tmp_path, full, space, columns="full"), spd_records)
     found = csv(tmp_path, lower, space, columns="lower")
     np.testing.assert_allclose(found, spd_records, rtol=1e-15)
-    with pytest.raises(gd.InputError, match="9 comma-separated"):
-        csv(tmp_path, lower, space)
+    assert np.isnan(csv(tmp_path, lower, space)).all()
 
 
 def test_degrees_and_the_ball_are_also_read_from_arrays(tmp_path):
@@ -253,7 +279,9 @@ def npy_bytes(array):
 @pytest.mark.parametrize("content", [b"1,2\n3,4\n", npy_bytes(np.array([[1.0, 2], [3, 4]]))])
 def test_standard_input(monkeypatch, content):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    np.testing.assert_array_equal(read_records("-", gd.Euclidean(2)), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(
+        read_records("-", gd.Euclidean(2), header=False), [[1, 2], [3, 4]]
+    )
 
 
 def test_a_closed_standard_input(monkeypatch):

@@ -30,7 +30,7 @@ def inspect(file: str, quiet: bool, **given: Any) -> None:
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
     ball = build.ball(given, layout, required=False)
-    records = read_layout(file, layout, key=given["key"], header=given["header"])
+    records = read_layout(file, layout, key=given["key"], header=given["header"], guess=True)
     facts = inspect_records(records, space, ball)
     output.document(facts)
     output.prose("\n".join(_page(facts)))

@@ -106,6 +106,11 @@ def _hints(facts: dict[str, Any], space: Space) -> Iterator[str]:
             "Some records hold NaN, an infinity or (in CSV) a cell that is no number; a release "
             "treats each of them as the ball's centre."
         )
+    if facts["finite"] == 0:
+        yield (
+            "No record could be read. Check the columns and how they are declared (--columns, "
+            "--lonlat, --poincare), and in CSV that commas separate the cells."
+        )
     for matrices in facts["matrices"]:
         yield from matrices["hints"]
     if facts["points"] < facts["finite"]:

@@ -35,7 +35,8 @@ def read_records(
     ----------
     columns, lonlat, poincare : how a record is spelled, see ``layout_for``.
     key : which array of a .npz file.
-    header : whether a CSV file starts with a header; None lets its first line decide.
+    header : whether a CSV file starts with a header. It must be said: a first line that decided
+        by itself would let a malformed record change the number of records.
 
     Returns
     -------
@@ -44,14 +45,15 @@ def read_records(
 
     Raises
     ------
-    InputError : no such file, a damaged one, the wrong dtype, shape or number of columns.
+    InputError : no such file, a damaged one, the wrong dtype or shape, a CSV file without
+        ``header``, a header with the wrong number of columns.
 
     Examples
     --------
     >>> import tempfile, pathlib, geodp as gd
     >>> file = pathlib.Path(tempfile.mkdtemp(), "directions.csv")
     >>> _ = file.write_text("lon,lat\\n0,90\\n0,oops\\n")
-    >>> read_records(file, gd.Sphere(2), lonlat=True).round(3).tolist()
+    >>> read_records(file, gd.Sphere(2), lonlat=True, header=True).round(3).tolist()
     [[0.0, 0.0, 1.0], [nan, nan, nan]]
     """
     layout = layout_for(space, columns=columns, lonlat=lonlat, poincare=poincare)
@@ -64,9 +66,11 @@ def read_layout(
     *,
     key: str | None = None,
     header: bool | None = None,
+    guess: bool = False,
 ) -> Any:
-    """``read_records`` with the layout at hand."""
-    found, is_table = _load(path, layout, key, header)
+    """``read_records`` with the layout at hand. ``guess``, for eyes that may see the records, lets
+    the first line of a CSV file say whether it is a header."""
+    found, is_table = _load(path, layout, key, header, guess=guess)
     if is_table:
         return layout.points(found)
     name = named(path)
@@ -97,7 +101,7 @@ def read_point(text: str, layout: Layout, what: str) -> Array:
         return space.origin
     numbers = _numbers(text)
     if numbers is None:
-        found, is_table = _load(text, layout, None, None)
+        found, is_table = _load(text, layout, None, None, guess=True)
         _check_dtype(found, named(text))
         if is_table and len(found) == 1:
             found = found[0]
@@ -120,7 +124,12 @@ def read_point(text: str, layout: Layout, what: str) -> Array:
 
 
 def _load(
-    path: str | os.PathLike[str], layout: Layout, key: str | None, header: bool | None
+    path: str | os.PathLike[str],
+    layout: Layout,
+    key: str | None,
+    header: bool | None,
+    *,
+    guess: bool,
 ) -> tuple[Any, bool]:
     """The array in a file, and whether it is a CSV table."""
     name, ending = named(path), os.fspath(path).lower()[-4:]
@@ -141,6 +150,12 @@ def _load(
                 raise InputError(f"{name} is damaged: it does not start as a {ending} file does.")
             if magic.startswith(UTF16):
                 raise InputError(f"{name} is text in UTF-16; save it as UTF-8.")
+            if header is None and not guess:
+                raise InputError(
+                    f"{name} is read as CSV: say whether its first line is a header (--header; in "
+                    "Python header=True) or a record (--no-header; header=False). The line itself "
+                    "cannot decide: a malformed record there would change the number of records."
+                )
             return read_table(stream, layout.width, layout.columns, header), True
         except OSError as error:
             raise InputError(f"{name} cannot be read.") from error

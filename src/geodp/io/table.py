@@ -19,45 +19,28 @@ def read_table(lines: Iterable[bytes], width: int, columns: str, header: bool | 
     """Lines of ``width`` comma-separated numbers as an array ``(n, width)``.
 
     A line is a record: quotes do not join lines, and a line with a cell that is no number, or with
-    another number of cells, becomes a record of NaN, silently. Empty lines at the end of the file
-    are not records.
+    another number of cells, an empty line too, becomes a record of NaN, silently. A newline ends a
+    line; the last line may lack it.
 
-    With ``header=None`` the first line alone decides: it is a header if every cell of it is a word,
-    that is, neither a number nor a sign for a missing value (``NA``, ``NaN``, ``null``, ``?``, …).
+    With ``header=None``, which is not for a release, the first line decides: it is a header if
+    every cell of it is a word, that is, neither a number nor a sign for a missing value (``NA``,
+    ``NaN``, ``null``, ``?``, …).
 
     Raises
     ------
-    InputError : the header has another number of cells, no line has ``width`` cells, or there is
-        no record.
+    InputError : the header has another number of cells, or there is no line but it.
     """
-    numbers, blank = array("d"), 0
+    numbers = array("d")
     missing = [math.nan] * width
-    fits = header_seen = False
     for index, line in enumerate(lines):
         cells = _cells(line)
         if index == 0 and (header or (header is None and all(map(_is_word, cells)))):
             if len(cells) != width:
                 raise InputError(_wrong_width("The header", len(cells), width, columns))
-            header_seen = True
             continue
-        if cells == [""] and width > 1:
-            blank += 1
-            continue
-        for _ in range(blank):
-            numbers.extend(missing)
-        blank = 0
-        if len(cells) == width:
-            fits = True
-            numbers.extend(_row(cells, missing))
-        else:
-            numbers.extend(missing)
+        numbers.extend(_row(cells, missing) if len(cells) == width else missing)
     if not numbers:
         raise InputError("The file holds no record.")
-    if not (fits or header_seen):
-        raise InputError(
-            f"No line of the file has {width} cells; the records need {width} comma-separated "
-            f"columns: {columns}."
-        )
     return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
 
 
