@@ -24,6 +24,9 @@ def read_receipt(path: str | os.PathLike[str]) -> Release:
         except (ValueError, RecursionError) as error:
             raise InputError(f"{name} is no JSON document.") from error
     try:
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
         return Release.from_json(document)
+    except UnicodeEncodeError as error:  # a lone surrogate, which no page could hold
+        raise InputError(f"{name} holds text that cannot be encoded in UTF-8.") from error
     except (OverflowError, RecursionError) as error:
         raise InputError("The receipt has a field of the wrong type.") from error
