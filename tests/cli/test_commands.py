@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import geodp as gd
 from geodp.cli import main
+from geodp.cli.strategies import MECHANISMS
 
 COMMANDS = ("inspect", "plan", "calibrate", "release", "verify", "report")
 
@@ -159,12 +160,116 @@ def test_calibrate():
     assert json.loads(radial.stdout)["scale"] == pytest.approx(0.05, rel=2.1e-3)
     no_ball = run(*words, "--mechanism", "wrapped-gaussian")
     assert no_ball.exit_code == 2
+    assert "state it by --center and --radius" in no_ball.stderr
+    assert "gd.Ball" not in no_ball.stderr
     found = run(*words, "--mechanism", "wrapped-gaussian", "--center", "0,0,1", "--radius", "0.5")
     document = json.loads(found.stdout)
     # sensitivity / mu, times R / sin R
     assert document["scale"] == pytest.approx(0.05 * 0.5 / np.sin(0.5), rel=1e-6)
     assert 0 < document["expected_distance"] < 0.1
     assert document["guarantee"] == {"notion": "gdp", "mu": "2"}
+
+
+def test_calibrate_needs_no_ball_for_noise_on_the_sphere_itself():
+    words = ("--space", "sphere:2", "--mechanism", "riemannian-gaussian", "--sensitivity", "0.1")
+    result = run("calibrate", *words, "--gdp", "1", "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    document = json.loads(result.stdout)
+    assert document["guarantee"] == {"notion": "gdp", "mu": "1"}
+    # nearly flat at this scale: sigma = sensitivity / mu, mean length sigma sqrt(pi / 2)
+    assert document["scale"] == pytest.approx(0.1, rel=0.01)
+    flat = document["scale"] * np.sqrt(np.pi / 2)
+    assert document["expected_distance"] == pytest.approx(flat, rel=0.01)
+    assert "expected distance: 0.125" in run("calibrate", *words, "--gdp", "1").stderr
+
+
+@pytest.mark.parametrize("name", MECHANISMS[1:])
+def test_every_mechanism_calibrates_and_releases(name, tensors):
+    promise = ("--pure", "1") if "laplace" in name or "norm" in name else ("--gdp", "1")
+    ball = ("--space", "spd:2", "--center", "origin", "--radius", "0.5")
+    words = (*ball, "--mechanism", name, *promise)
+    result = run("calibrate", *words, "--sensitivity", "0.01")
+    assert result.exit_code == 0
+    if result.exit_code == 0:
+        assert json.loads(result.stdout)["mechanism"] == name
+        assert json.loads(result.stdout)["scale"] > 0
+        released = run("release", tensors, *words)
+        assert json.loads(released.stdout)["request"]["mechanism"] == name
+
+
+def test_relatives_of_the_mean(tmp_path):
+    north = np.broadcast_to([0.0, 0.0, 1.0], (20, 3))
+    np.save(tmp_path / "x.npy", north)
+    cap = ("--center", "0,0,1", "--radius", "0.5")
+    words = ("--space", "sphere:2", "--gdp", "1", "--mechanism", "wrapped-gaussian")
+    # 2 r / n in the tangent space; 2 sin(r) / n and 2 / n in the embedding
+    for name, ball, expected in (
+        ("tangent-mean", cap, 2 * 0.5 / 20),
+        ("extrinsic-mean", cap, 2 * np.sin(0.5) / 20),
+        ("extrinsic-mean", (), 2 / 20),
+    ):
+        released = run("release", tmp_path / "x.npy", *words, *ball, "--statistic", name)
+        assert released.exit_code == 0, released.stderr
+        document = json.loads(released.stdout)
+        assert document["outcome"]["sensitivity"]["total"] == pytest.approx(expected, rel=1e-6)
+        assert document["request"]["statistic"].startswith(name.replace("-", " "))
+        assert run("verify", "-", stdin=released.stdout).exit_code == 0
+        planned = run("plan", *words, *ball, "--statistic", name, "--n", "20")
+        assert json.loads(planned.stdout)["sensitivity"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_is_declared_is_on_the_receipt_and_in_the_report(tensors, tmp_path):
+    declared = {"physical_unit": "1e-3 mm^2/s", "component_order": "xx xy yy", "frame": "scanner"}
+    flags = [w for k, v in declared.items() for w in ("--" + k.replace("_", "-"), v)]
+    for ball in (SPD, ("--space", "spd:2", "--eigenvalues", "0.1", "10")):
+        result = run("release", tensors, *ball, "--gdp", "1", *flags)
+        assert declared.items() <= json.loads(result.stdout)["request"]["domain"].items()
+    receipt, page = tmp_path / "r.json", tmp_path / "page.html"
+    receipt.write_text(result.stdout, encoding="utf-8")
+    assert run("report", receipt, "--out", page).exit_code == 0
+    for name, text in declared.items():
+        assert f"<dt>{name.replace('_', ' ')}</dt><dd>{text}</dd>" in page.read_text("utf-8")
+
+
+def test_a_report_of_absurdly_wide_noise_is_a_page(tmp_path):
+    np.save(tmp_path / "x.npy", np.broadcast_to(np.eye(3), (10, 3, 3)))
+    words = ("--space", "spd:3:log-cholesky", "--center", "origin", "--radius", "2")
+    receipt, page = tmp_path / "r.json", tmp_path / "page.html"
+    words = ("release", tmp_path / "x.npy", *words, "--gdp", "0.001", "--seed", "1")
+    assert run(*words, "--mechanism", "wrapped-gaussian", "--out", receipt).exit_code == 0
+    result = run("report", receipt, "--out", page)
+    assert result.exit_code == 0, result.stderr
+    assert "<html" in page.read_text(encoding="utf-8")
+
+
+def test_a_csv_file_must_be_declared_for_a_release(tmp_path):
+    path = tmp_path / "x.csv"
+    words = ("--space", "euclidean:2", "--center", "origin", "--radius", "1")
+    counts = {"--header": 3, "--no-header": 4}
+    for first in ("1,2", "x,y", "1,x", "x", ""):  # n is the same whatever the first line holds
+        path.write_text(first + "\n0,1\n1,0\n\n")
+        refused = run("release", path, *words, "--gdp", "1")
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "(--header" in refused.stderr
+        assert "(--no-header" in refused.stderr
+        for flag, n in counts.items():
+            if flag == "--header" and len(first) < 3:
+                continue  # a header of one column is refused
+            released = run("release", path, *words, "--gdp", "1", flag)
+            assert json.loads(released.stdout)["request"]["n"] == n
+        if first != "x":  # a guessed header, of one column
+            assert run("inspect", path, *words).exit_code == 0
+
+
+def test_a_file_in_which_no_line_fits_is_all_malformed_records(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("1;2\n3;4\n")
+    words = ("--space", "euclidean:2", "--center", "origin", "--radius", "1")
+    released = run("release", path, "--no-header", *words, "--gdp", "1")
+    assert json.loads(released.stdout)["request"]["n"] == 2
+    seen = run("inspect", path, "--no-header", *words)
+    assert json.loads(seen.stdout)["points"] == 0
+    assert "No record could be read" in seen.stderr
 
 
 def test_eigenvalue_limits(tensors):
@@ -186,7 +291,7 @@ def test_standard_input(tensors):
     words = ("--space", "spd:2", "--center", "origin", "--radius", "2", "--gdp", "1")
     piped = CliRunner().invoke(main, ["release", "-", *words], input=tensors.read_bytes())
     assert json.loads(piped.stdout)["request"]["n"] == 30
-    text = run("release", "-", *words, stdin="1,0,0,1\n2,0,0,1\n3,0,0,oops\n")
+    text = run("release", "-", "--no-header", *words, stdin="1,0,0,1\n2,0,0,1\n3,0,0,oops\n")
     assert json.loads(text.stdout)["request"]["n"] == 3
 
 
@@ -198,7 +303,7 @@ def test_csv_directions_and_embeddings(tmp_path):
     assert (found["points"], found["ball"]["moved_to_edge"]) == (3, 0)
     path.write_text("0.1,0\n0,0.2\n")
     words = ("--poincare", "--space", "hyperbolic:2", "--center", "0,0", "--radius", "1", "--zcdp")
-    assert run("release", path, *words, "0.5").exit_code == 0
+    assert run("release", path, "--no-header", *words, "0.5").exit_code == 0
 
 
 def test_report(tensors, tmp_path):

@@ -53,7 +53,7 @@ def twins(folder, kind):
 
 @pytest.mark.parametrize("kind", ["npy", "csv"])
 def test_malformed_records_leave_no_trace_on_stderr(folder, kind):
-    clean, spoilt = (run("release", path, *SPD) for path in twins(folder, kind))
+    clean, spoilt = (run("release", path, "--header", *SPD) for path in twins(folder, kind))
     assert clean.returncode == spoilt.returncode == 0
     assert clean.stderr == spoilt.stderr
     assert b"note: No ledger" in clean.stderr
@@ -67,7 +67,18 @@ def test_malformed_directions_leave_no_trace_on_stderr(folder):
     good, bad = folder / "good.csv", folder / "bad.csv"
     good.write_text("0,80\n" * 5)
     bad.write_text("0,80\n0,-90\n0,91\nx,y\n,\n")
-    words = ["--lonlat", "--space", "sphere:2", "--center", "0,90", "--radius", "1", "--gdp", "1"]
+    words = [
+        "--no-header",
+        "--lonlat",
+        "--space",
+        "sphere:2",
+        "--center",
+        "0,90",
+        "--radius",
+        "1",
+        "--gdp",
+        "1",
+    ]
     clean, spoilt = (run("release", path, *words) for path in (good, bad))
     assert clean.returncode == spoilt.returncode == 0
     assert clean.stderr == spoilt.stderr

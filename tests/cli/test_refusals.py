@@ -76,6 +76,16 @@ def assert_refused(result, *, about=""):
         ({"mechanism": "laplace"}, "--mechanism"),
         ({"mechanism": "knorm-gradient"}, "--mechanism"),
         ({"footpoint": "private:2"}, "share"),
+        ({"mechanism": "riemannian-laplace", "footpoint": "origin"}, "--footpoint"),
+        ({"statistic": "median"}, "--statistic"),
+        ({"statistic": "extrinsic-mean"}, "Extrinsic means exist on spheres"),
+        ({"statistic": "tangent-mean", "bound": "published"}, "--bound"),
+        ({"statistic": "tangent-mean", "footpoint": "2,0,0,1"}, "--footpoint"),
+        ({"statistic": "tangent-mean", "radius": None}, "How to choose"),
+        ({"physical-unit": "\ud800"}, "--physical-unit"),
+        ({"component-order": "\udcff"}, "--component-order"),
+        ({"frame": "a\ud800"}, "--frame"),
+        ({"unit": "\ud800"}, "--unit"),
         ({"footpoint": "private:x"}, "share"),
         ({"footpoint": "0,0,0,0"}, "no point"),
         ({"ledger": "budget.db"}, "--dataset"),
@@ -143,7 +153,6 @@ def bad_files(folder):
     np.savez(folder / "two.npz", a=np.zeros((5, 2, 2)), b=np.zeros((5, 2, 2)))
     (folder / "empty.csv").write_bytes(b"")
     (folder / "header.csv").write_bytes(b"a,b,c\n1,2,3\n")
-    (folder / "narrow.csv").write_bytes(b"1,2\n3,4\n")
     (folder / "garbage.npy").write_bytes(bytes(range(256)))
     return [*folder.iterdir(), folder]
 
@@ -171,6 +180,15 @@ def test_a_file_without_permission_is_refused(tmp_path):
 )
 def test_what_is_no_receipt_is_refused(text):
     assert_refused(run("verify", "-", stdin=text.encode("utf-8", "surrogatepass")))
+
+
+def test_a_receipt_with_text_that_no_page_can_hold_is_refused(receipt, tmp_path):
+    document = json.loads(receipt)
+    document["request"]["domain"]["physical_unit"] = "\ud800"
+    text, page = json.dumps(document), tmp_path / "page.html"  # escaped, so itself good UTF-8
+    for words in (("verify", "-"), ("report", "-", "--out", page)):
+        assert_refused(run(*words, stdin=text), about="cannot be encoded in UTF-8")
+    assert not page.exists()
 
 
 words = st.one_of(
@@ -225,7 +243,7 @@ def test_no_option_value_makes_a_traceback(changed):
 def test_no_file_makes_a_traceback(tmp_path, head, tail, name):
     path = Path(tmp_path, name)
     path.write_bytes(head + tail)
-    result = run("release", path, *options(), "--json")
+    result = run("release", path, *options(), "--no-header", "--json")
     assert result.exit_code in (0, 2)  # random lines after a good one are records of NaN
     assert "Traceback" not in result.stderr
     assert (result.stdout == "") == (result.exit_code == 2)

@@ -8,8 +8,6 @@ from typing import Any
 import geodp as gd
 from geodp.errors import GuaranteeError, InputError
 from geodp.io import Layout, layout_for, read_point
-from geodp.mechanisms import Mechanism
-from geodp.noise.base import Noise
 from geodp.privacy.guarantees import Guarantee
 
 _GUARANTEES: dict[str, Callable[..., Guarantee]] = {
@@ -19,21 +17,11 @@ _GUARANTEES: dict[str, Callable[..., Guarantee]] = {
     "renyi": gd.RenyiDP,
     "zcdp": gd.ZCDP,
 }
-_NOISES: dict[str, Callable[[], Noise]] = {
-    "wrapped-gaussian": gd.Gaussian,
-    "wrapped-l2-laplace": gd.L2Laplace,
-}
-_PENDING: dict[str, Callable[[], Any]] = {
-    "riemannian-gaussian": gd.RiemannianGaussian,
-    "riemannian-laplace": gd.RiemannianLaplace,
-    "knorm-gradient": gd.KNormGradient,
-}
 _HOW_TO_CHOOSE = (
     "Choose it from public knowledge, never from the data: physical limits (--eigenvalues LO HI on "
     "SPD, --degrees LON LAT ANGLE on sphere:2), the design of the study, or a public data set. "
     "The page 'How to choose' shows ways."
 )
-MECHANISMS = ("best", *_NOISES, *_PENDING)
 
 Given = Mapping[str, Any]
 
@@ -85,48 +73,19 @@ def ball(given: Given, layout: Layout, *, required: bool) -> gd.Ball | None:
         raise InputError(
             "State the ball in one way: --center with --radius, --eigenvalues or --degrees."
         )
-    space, unit = layout.space, given["physical_unit"]
+    space = layout.space
+    declared = {name: given[name] for name in ("physical_unit", "component_order", "frame")}
     if given["eigenvalues"] is not None:
-        return gd.Ball.from_eigenvalues(space, *given["eigenvalues"], physical_unit=unit)
+        return gd.Ball.from_eigenvalues(space, *given["eigenvalues"], **declared)
     if given["degrees"] is not None:
-        cap = gd.Ball.from_degrees(space, *given["degrees"])
-        return cap if unit is None else gd.Ball(space, cap.center, cap.radius, unit)
+        return gd.Ball.from_degrees(space, *given["degrees"], **declared)
     if not (required or any(ways)):
+        for name, text in declared.items():
+            if text is not None:
+                raise InputError(f"--{name.replace('_', '-')} is declared with a ball; state one.")
         return None
     for name, what in (("center", "centre"), ("radius", "radius")):
         if given[name] is None:
             raise InputError(f"The ball's {what} is missing (--{name}). {_HOW_TO_CHOOSE}")
-    return gd.Ball(space, read_point(given["center"], layout, "The centre"), given["radius"], unit)
-
-
-def mechanisms(given: Given, layout: Layout, *names: str) -> tuple[Mechanism, ...]:
-    """The mechanisms that the names ask for ("best": all that there are), with the footpoint."""
-    footpoint = _footpoint(given["footpoint"], layout)
-    chosen: list[str] = []
-    for name in names:
-        if name in _PENDING:
-            _PENDING[name]()
-        chosen += list(_NOISES) if name == "best" else [name]
-    return tuple(gd.Wrapped(_NOISES[name](), footpoint) for name in dict.fromkeys(chosen))
-
-
-def check_one_serves(
-    considered: tuple[Mechanism, ...],
-    space: gd.Space,
-    promise: Guarantee,
-    domain: gd.Ball | None,
-) -> None:
-    """Refuse, from public facts, when no mechanism can serve."""
-    reasons = [mechanism.why_not(space, promise, domain) for mechanism in considered]
-    refused = [reason for reason in dict.fromkeys(reasons) if reason is not None]
-    if None not in reasons:
-        raise InputError(" ".join(refused))
-
-
-def _footpoint(text: str | None, layout: Layout) -> Any:
-    if text is None or text == "center":
-        return None
-    kind, _, share = text.partition(":")
-    if kind == "private":
-        return gd.PrivateFootpoint(share) if share else gd.PrivateFootpoint()
-    return read_point(text, layout, "The footpoint")
+    center = read_point(given["center"], layout, "The centre")
+    return gd.Ball(space, center, given["radius"], **declared)

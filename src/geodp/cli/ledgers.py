@@ -30,7 +30,13 @@ def ledger() -> None:
 @ledger.command(epilog=EXIT_CODES)
 @_PLACE
 @options.guarantee_options
-@click.option("--unit", required=True, metavar="TEXT", help="Whom it protects: person, scan.")
+@click.option(
+    "--unit",
+    callback=options.writable_text,
+    required=True,
+    metavar="TEXT",
+    help="Whom it protects: person, scan.",
+)
 @options.ledger_key_option
 @options.json_option
 def init(place: str, unit: str, key_file: str | None, quiet: bool, **given: Any) -> None:

@@ -7,8 +7,20 @@ from typing import Any, TypeVar
 
 import click
 
+from geodp.arguments import text_or_none
+from geodp.cli.strategies import MECHANISMS, STATISTICS
+from geodp.errors import InputError
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
+
+
+def writable_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Text that a receipt or a ledger can hold; bytes that are no UTF-8 are refused."""
+    try:
+        return text_or_none(value, "The text")
+    except InputError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
 
 
 def _all(*options: Decorator[Any]) -> Decorator[Any]:
@@ -24,8 +36,8 @@ space_option = click.option(
     "--space",
     required=True,
     metavar="S",
-    help="Where records live: euclidean:3, spd:3, spd:3:log-euclidean, sphere:2, hyperbolic:5, or "
-    "a product such as sphere:2+euclidean:1.",
+    help="Where records live: euclidean:3, spd:3, spd:3:log-euclidean, sphere:2, hyperbolic:5, "
+    "shapes:5, or a product such as sphere:2+euclidean:1.",
 )
 
 layout_options = _all(
@@ -44,8 +56,9 @@ file_options = _all(
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether a CSV file has a header. Left out, the first line is one if every cell of it "
-        "is a word (no number and no sign for a missing value).",
+        help="Whether the first line of a CSV file is a header or a record. A release must be "
+        "told; inspect, left alone, calls it a header if every cell of it is a word (no number "
+        "and no sign for a missing value).",
     ),
 )
 
@@ -71,7 +84,22 @@ ball_options = _all(
         help="Instead of centre and radius, on sphere:2: the cap of ANGLE degrees.",
     ),
     click.option(
-        "--physical-unit", metavar="TEXT", help="What one unit of the raw records is, for receipts."
+        "--physical-unit",
+        callback=writable_text,
+        metavar="TEXT",
+        help="What one unit of the raw records is, for the receipt.",
+    ),
+    click.option(
+        "--component-order",
+        callback=writable_text,
+        metavar="TEXT",
+        help='What their components are, in order, such as "xx xy yy", for the receipt.',
+    ),
+    click.option(
+        "--frame",
+        callback=writable_text,
+        metavar="TEXT",
+        help="Which axes they refer to, such as scanner, for the receipt.",
     ),
 )
 
@@ -94,15 +122,36 @@ guarantee_options = _all(
 footpoint_option = click.option(
     "--footpoint",
     metavar="P",
-    help="Where the noise is wrapped: the ball's centre (default), origin, a file or numbers, or "
-    "private[:SHARE] to spend a share of the guarantee (1/4) on finding it.",
+    help="Wrapped mechanisms only: where the noise is wrapped, the ball's centre (default), "
+    "origin, a file or numbers, or private[:SHARE] to spend a share of the guarantee (1/4) on "
+    "finding it.",
+)
+
+
+def mechanism_option(**how: Any) -> Decorator[Any]:
+    """--mechanism for a command that chooses among several."""
+    return click.option("--mechanism", type=click.Choice(MECHANISMS), **how)
+
+
+one_mechanism_option = click.option(
+    "--mechanism",
+    type=click.Choice(MECHANISMS[1:]),
+    required=True,
+    help="The mechanism to calibrate.",
+)
+
+statistic_option = click.option(
+    "--statistic",
+    type=click.Choice(STATISTICS),
+    help="What to release: frechet-mean (default), or a relative of it that estimates another "
+    "point. The extrinsic mean (spheres and shapes) needs no ball.",
 )
 
 bound_option = click.option(
     "--bound",
     type=click.Choice(["sharp", "published"]),
     default="sharp",
-    help="Which proven sensitivity of the mean (positive curvature only).",
+    help="Which proven sensitivity of the Fréchet mean (positive curvature only).",
 )
 
 ledger_key_option = click.option(
@@ -123,11 +172,13 @@ ledger_options = _all(
     ),
     click.option(
         "--dataset",
+        callback=writable_text,
         metavar="NAME",
         help="The records' name in the ledger; its first use registers them.",
     ),
     click.option(
         "--group",
+        callback=writable_text,
         metavar="WHAT=LABEL",
         help="The records are those of one public label, such as site=A; disjoint groups are "
         "charged in parallel.",

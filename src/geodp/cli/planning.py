@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, options
+from geodp.cli import build, options, strategies
 from geodp.cli.output import Output
 from geodp.cli.program import EXIT_CODES
-from geodp.errors import InputError
 
 
 @click.command(epilog=EXIT_CODES)
@@ -25,12 +24,12 @@ from geodp.errors import InputError
     metavar="N",
     help="The public number of records.",
 )
-@click.option(
-    "--mechanism",
-    type=click.Choice(build.MECHANISMS),
+@options.statistic_option
+@options.mechanism_option(
     multiple=True,
     default=["best"],
-    help="Consider this one; may be repeated. Default: all.",
+    help="Consider this one; may be repeated. Default: best, all but "
+    f"{strategies.SLOW}, whose running time depends on the data.",
 )
 @options.footpoint_option
 @options.bound_option
@@ -40,12 +39,10 @@ def plan(n: int, quiet: bool, **given: Any) -> None:
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
     promise = build.guarantee(given)
-    domain = build.ball(given, layout, required=True)
-    considered = build.mechanisms(given, layout, *given["mechanism"])
-    if domain is None:
-        raise InputError("The ball is missing.")
-    statistic = gd.FrechetMean(domain, given["bound"])
-    build.check_one_serves(considered, space, promise, domain)
+    domain = build.ball(given, layout, required=strategies.needs_ball(given))
+    considered = strategies.mechanisms(given, layout, *given["mechanism"])
+    statistic = strategies.statistic(given, space, domain)
+    strategies.check_serves(considered, statistic, promise, given)
     outcome = gd.plan(statistic, n, promise, considered)
     output.document(outcome.to_json())
     output.prose(repr(outcome))
@@ -63,24 +60,22 @@ def plan(n: int, quiet: bool, **given: Any) -> None:
     metavar="D",
     help="How far one record can move the value, a length on the space.",
 )
-@click.option(
-    "--mechanism",
-    type=click.Choice(build.MECHANISMS[1:]),
-    required=True,
-    help="The mechanism to calibrate.",
-)
+@options.one_mechanism_option
 @options.footpoint_option
 @options.json_option
 def calibrate(sensitivity: float, quiet: bool, **given: Any) -> None:
     """The least noise scale that gives the guarantee at a sensitivity. Reads no data.
 
-    A ball is needed where the curvature is positive (spheres).
+    Wrapped mechanisms need a ball where the curvature is positive (spheres, shapes), the truncated
+    ones and the K-norm gradient everywhere.
     """
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
     promise = build.guarantee(given)
-    (mechanism,) = build.mechanisms(given, layout, given["mechanism"])
+    (mechanism,) = strategies.mechanisms(given, layout, given["mechanism"])
     domain = build.ball(given, layout, required=False)
+    if domain is None:
+        strategies.check_ball((mechanism,), space, promise)
     cal = gd.calibrate(mechanism, space, sensitivity, promise, ball=domain)
     facts = cal.facts()
     distance = cal.expected_distance()
@@ -94,9 +89,8 @@ def calibrate(sensitivity: float, quiet: bool, **given: Any) -> None:
             "guarantee_in_words": promise.text,
             "expected_distance": distance,
             "mean_squared_error": cal.mean_squared_error(),
-            "footpoint": facts["footpoint"],
-            "tangent_sensitivity": facts["tangent_sensitivity"],
         }
+        | {key: facts[key] for key in ("footpoint", "tangent_sensitivity") if key in facts}
     )
     output.prose(
         f"{mechanism.name} on {space.spec}\n  scale: {cal.scale:.6g}\n"

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, options
+from geodp.cli import build, options, strategies
 from geodp.cli.output import Output, Progress, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError
@@ -30,16 +30,17 @@ _SEEDED = (
 @options.file_options
 @options.ball_options
 @options.guarantee_options
-@click.option(
-    "--mechanism",
-    type=click.Choice(build.MECHANISMS),
+@options.statistic_option
+@options.mechanism_option(
     default="best",
-    help="Default: best, the one with the least expected distance.",
+    help=f"Default: best, the one with the least expected distance; never {strategies.SLOW}, whose "
+    "running time depends on the data.",
 )
 @options.footpoint_option
 @options.bound_option
 @click.option(
     "--unit",
+    callback=options.writable_text,
     metavar="TEXT",
     help="What one record is: person, scan. Default: the ledger's unit, else record.",
 )
@@ -50,16 +51,17 @@ _SEEDED = (
 @options.ledger_options
 @click.option(
     "--request-id",
+    callback=options.writable_text,
     metavar="ID",
     help="A text for this request alone: a retry with it returns the stored release.",
 )
 @options.json_option
 def release(file: str | None, quiet: bool, **given: Any) -> None:
-    """Release the Fréchet mean of the records in FILE (- for standard input).
+    """Release the Fréchet mean of the records in FILE (- for standard input), or a relative of it.
 
-    FILE is .npy, .npz or CSV. Records outside the ball are moved to its edge, and what is no point
-    of the space to its centre, silently: look at the data with "geodp inspect" first. The receipt
-    is printed as JSON.
+    FILE is .npy, .npz or CSV (with --header or --no-header). Records outside the ball are moved to
+    its edge, and what is no point of the space to its centre, silently: look at the data with
+    "geodp inspect" first. The receipt is printed as JSON.
     """
     output, progress = Output(quiet), Progress(quiet)
     ledger = build.ledger(given)
@@ -67,13 +69,18 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
         raise InputError("--unit says in words what one record is.")
     space, layout = build.space_and_layout(given)
     promise = build.guarantee(given)
-    domain = build.ball(given, layout, required=given["value"] is None)
-    considered = build.mechanisms(given, layout, given["mechanism"])
-    build.check_one_serves(considered, space, promise, domain)
+    own = given["value"] is not None
+    domain = build.ball(given, layout, required=not own and strategies.needs_ball(given))
+    considered = strategies.mechanisms(given, layout, given["mechanism"])
+    mean = None if own else strategies.statistic(given, space, domain)
+    if mean is None:
+        strategies.check_one_serves(considered, space, promise, domain)
+    else:
+        strategies.check_serves(considered, mean, promise, given)
     check_writable(given["out"], file, *(given[name] for name in _FILES))
     if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
-    records, statistic = _subject(file, given, layout, domain)
+    records, statistic = _subject(file, given, layout, mean, domain)
     with warnings.catch_warnings(), progress.running("evaluating the mean"):
         warnings.simplefilter("ignore")  # a warning could depend on a record
         mechanism = _chosen(considered, statistic, records, promise, ledger)
@@ -97,22 +104,24 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
 
 
 def _subject(
-    file: str | None, given: build.Given, layout: Layout, domain: gd.Ball | None
+    file: str | None,
+    given: build.Given,
+    layout: Layout,
+    mean: gd.Statistic | None,
+    domain: gd.Ball | None,
 ) -> tuple[Any, gd.Statistic]:
     """The records and the statistic, or None and the value that was computed elsewhere."""
-    if given["value"] is None:
+    if mean is not None:
         if given["sensitivity"] is not None:
             raise InputError("--sensitivity belongs to a --value of your own; leave it out.")
         if file is None:
             raise InputError("Name the FILE of records, or - for standard input.")
-        if domain is None:
-            raise InputError("The ball is missing.")
-        mean = gd.FrechetMean(domain, given["bound"])
-        return domain.accept(
-            read_layout(file, layout, key=given["key"], header=given["header"])
-        ), mean
+        found = read_layout(file, layout, key=given["key"], header=given["header"])
+        return (found if mean.ball is None else mean.ball.accept(found)), mean
     if file is not None:
         raise InputError("Give records or a --value, not both.")
+    if given["statistic"] is not None:
+        raise InputError("--statistic is for records; a --value is computed already.")
     if given["sensitivity"] is None:
         raise InputError("A --value needs the --sensitivity that you proved for it.")
     if not 0 < given["sensitivity"] < float("inf"):
