@@ -20,7 +20,7 @@ types: .venv/ready
 	$(PY) -m mypy
 
 unit: .venv/ready
-	$(PY) -m pytest
+	$(PY) -m pytest -n 2
 
 docs: .venv/ready
 	$(PY) -m sphinx -W -n -q -b html docs docs/_build/html

@@ -165,7 +165,6 @@ def test_ragged_masked_and_narrow_records() -> None:
         "secret",
         None,
     ],
-    ids=str,
 )
 @pytest.mark.parametrize("kind", [list, lambda rows: np.array(rows, dtype=object)])
 def test_the_type_of_one_record_does_not_decide_over_the_others(

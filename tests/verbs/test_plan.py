@@ -58,6 +58,7 @@ def test_absurd_budgets_give_figures_not_warnings() -> None:
         ({"n": 1}, "at least two"),
         ({"n": 2.5}, "integer"),
         ({"n": True}, "integer"),
+        ({"n": 10**400}, "at most"),
         ({"releases": 3}, "not built yet"),
         ({"ledger": 3}, "gd.Ledger"),
         ({"mechanisms": []}, "At least one"),

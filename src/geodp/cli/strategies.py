@@ -10,12 +10,12 @@ import geodp as gd
 from geodp.cli.build import Given
 from geodp.errors import InputError
 from geodp.io import Layout, read_point
-from geodp.mechanisms import Mechanism, _on_request, candidates, parse_mechanism
+from geodp.mechanisms import Mechanism, candidates, on_request, parse_mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.statistics.route import is_direct, route_of
 
-MECHANISMS = ("best", *(mechanism.name for mechanism in (*candidates(), *_on_request())))
-SLOW = " and ".join(mechanism.name for mechanism in _on_request())
+MECHANISMS = ("best", *(mechanism.name for mechanism in (*candidates(), *on_request())))
+SLOW = " and ".join(mechanism.name for mechanism in on_request())
 MEAN, EXTRINSIC = "frechet-mean", "extrinsic-mean"
 _STATISTICS: dict[str, Callable[[Any], gd.Statistic]] = {
     MEAN: gd.FrechetMean,

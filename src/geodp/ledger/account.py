@@ -48,7 +48,7 @@ class NoAccount:
         return None
 
     def unit(self, asked: str | None) -> str:
-        return "record" if asked is None else asked
+        return asked or "record"
 
     def reserve(self, event: Mapping[str, Any], price: Fraction, records: Any) -> None:
         """Grant."""

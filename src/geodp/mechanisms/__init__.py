@@ -37,14 +37,14 @@ def candidates() -> tuple[Mechanism, ...]:
     )
 
 
-def _on_request() -> tuple[Mechanism, ...]:
+def on_request() -> tuple[Mechanism, ...]:
     """Those that are never chosen by themselves: how long they take depends on the data."""
     return RiemannianLaplace(truncated=True), KNormGradient()
 
 
 def parse_mechanism(name: str) -> Mechanism:
     """The mechanism of that name, such as ``"wrapped-gaussian"``."""
-    named = {mechanism.name: mechanism for mechanism in (*candidates(), *_on_request())}
+    named = {mechanism.name: mechanism for mechanism in (*candidates(), *on_request())}
     if name not in named:
         raise InputError(f"The mechanism is one of best, {', '.join(named)}; not {name!r}.")
     return named[name]

@@ -178,6 +178,8 @@ def check_count(n: object) -> int:
     """A number of records, at least two."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
         raise InputError("The number of records n is an integer of at least two.")
+    if n > 2**53:
+        raise InputError("The number of records n is at most 2**53.")
     return int(n)
 
 

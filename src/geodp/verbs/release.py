@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geodp.errors import ConditionError, MismatchError, NotYetError
+from geodp.arguments import text_or_none
+from geodp.errors import ConditionError, InputError, MismatchError, NotYetError
 from geodp.ledger.receipt import Domain, Release, request_json
 from geodp.mechanisms import candidates, parse_mechanism
 from geodp.mechanisms.base import Calibration, Evaluated, Mechanism
@@ -94,6 +95,9 @@ def release(
     check_statistic(statistic)
     check_guarantee(guarantee)
     stream = bit_stream(rng)
+    for what, text in (("unit", unit), ("data set", dataset), ("request id", request_id)):
+        if text_or_none(text, f"The {what}") is not None and not str(text).strip():
+            raise InputError(f"The {what} is blank: name it, or leave it out.")
     account = account_for(ledger, dataset, group, request_id, seeded=not stream.private)
     protected = account.unit(unit)
     data, n = _accepted(records, statistic)
