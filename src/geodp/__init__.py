@@ -15,6 +15,7 @@ from geodp.errors import (
     NotYetError,
     SpaceError,
 )
+from geodp.inference.result import Inference
 from geodp.ledger.ledger import Ledger
 from geodp.ledger.receipt import Release
 from geodp.mechanisms import (
@@ -25,11 +26,7 @@ from geodp.mechanisms import (
     Wrapped,
 )
 from geodp.noise.strategies import Gaussian, L2Laplace, SphericalGamma
-from geodp.pending import (
-    FrechetVariance,
-    Power,
-    infer,
-)
+from geodp.pending import Power
 from geodp.privacy.compose import compose
 from geodp.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from geodp.privacy.profile import Profile
@@ -48,11 +45,14 @@ from geodp.statistics import (
     Certified,
     ExtrinsicMean,
     FrechetMean,
+    FrechetVariance,
     GivenValue,
+    ReplacedShare,
     Statistic,
     TangentMean,
 )
 from geodp.verbs.calibrate import calibrate
+from geodp.verbs.infer import infer
 from geodp.verbs.plan import plan
 from geodp.verbs.release import release
 from geodp.verbs.session import Session
@@ -74,6 +74,7 @@ __all__ = [
     "GivenValue",
     "GuaranteeError",
     "Hyperbolic",
+    "Inference",
     "InputError",
     "KNormGradient",
     "L2Laplace",
@@ -90,6 +91,7 @@ __all__ = [
     "PureDP",
     "Release",
     "RenyiDP",
+    "ReplacedShare",
     "RiemannianGaussian",
     "RiemannianLaplace",
     "SPD",

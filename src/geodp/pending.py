@@ -17,8 +17,4 @@ def _pending(name: str, what: str, instead: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-_MEAN = "Use gd.FrechetMean(ball)."
-
 Power = _pending("Power", "powers of a space", "Use gd.Product of few factors.")
-FrechetVariance = _pending("FrechetVariance", "variances and other inference", _MEAN)
-infer = _pending("infer", "confidence regions and tests", "Use gd.release for the mean.")

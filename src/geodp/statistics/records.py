@@ -45,6 +45,11 @@ class ClippedRecords:
     def __len__(self) -> int:
         return len(self._source)
 
+    @property
+    def replaced_share(self) -> float:
+        """The share of records that the rule moved or replaced: private until noise is added."""
+        return int(np.count_nonzero(self._moved)) / len(self)
+
     def chunks(self) -> Iterator[Array]:
         """Clipped chunks ``(rows, *point_shape)``, in order, as fresh contiguous float64 arrays."""
         raw = raw_chunks(self._source, self.ball.chunk_rows)

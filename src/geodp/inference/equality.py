@@ -1,0 +1,195 @@
+"""Tests on released regions alone: is the mean at x, are several means equal?
+
+All of it is post-processing. Each region's covariance already holds both the sampling error and the
+privacy noise, so a test needs no records and no further budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geodp.errors import InputError, MismatchError
+from geodp.inference.linear import log_derivative
+from geodp.inference.quantiles import check_confidence, hotelling_quantile, hotelling_tail
+from geodp.inference.region import ConfidenceRegion
+from geodp.spaces.base import Array, Space
+
+_ROUNDS = 50
+_CLOSE = 1e-10
+
+
+@final
+@dataclass(frozen=True)
+class Verdict:
+    """``p_value`` under the null; ``statistic`` is the studentised square."""
+
+    null: str
+    statistic: float
+    p_value: float
+
+    def __repr__(self) -> str:
+        return f"{self.null}: statistic {self.statistic:.4g}, p-value {self.p_value:.3g}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """The difference of two means at a common point: ``vector`` in the coordinates at ``point``.
+
+    The region of the difference is ``{v : (v − vector)ᵀ covariance⁻¹ (v − vector) <= quantile}``.
+    """
+
+    space: Space
+    point: Array
+    vector: Array
+    sampling: Array
+    noise: Array
+    confidence: float
+    quantile: float
+    test: Verdict
+
+    @property
+    def distance(self) -> float:
+        """Length of the difference: about the distance between the released means."""
+        return float(np.linalg.norm(self.vector))
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether no difference lies outside the region."""
+        return self.test.p_value < 1 - self.confidence
+
+    @property
+    def covariance(self) -> Array:
+        """Of the difference, sampling error and privacy noise together."""
+        return self.sampling + self.noise
+
+
+def one_sample(result: Any, point: ArrayLike) -> Verdict:
+    """Is the mean at ``point``? Hotelling's T² with the region's degrees of freedom.
+
+    ``result`` is a ``ConfidenceRegion``, or an inference that has one.
+
+    Examples
+    --------
+    >>> import numpy as np, geodp as gd
+    >>> from geodp.inference import ConfidenceRegion, one_sample
+    >>> one, zero = np.eye(1), np.zeros((1, 1))
+    >>> region = ConfidenceRegion(gd.Euclidean(1), np.zeros(1), one, zero, 0.95, 3.84, 1e9)
+    >>> round(one_sample(region, [1.959964]).p_value, 6)
+    0.05
+    """
+    region = _region(result)
+    _check_gaussian([region])
+    square = float(region.square(np.asarray(point, dtype=np.float64)))
+    expected = hotelling_quantile(region.confidence, region.space.dim, region.dof)
+    square *= expected / region.quantile  # p below 1 - confidence outside the region exactly
+    return Verdict("the mean is at the point", square, _tail(square, region.space.dim, region.dof))
+
+
+def equal_means(results: Sequence[Any]) -> Verdict:
+    """Are the means of two or more groups equal? Johansen's test on curved spaces.
+
+    At the common mean weighted by the inverse covariances (found by iteration) the studentised sum
+    of squares is ``c F(f1, f2)`` (S. Johansen, Biometrika 1980), which allows unequal covariances,
+    sizes and noise.
+    """
+    regions = [_region(one) for one in results]
+    if len(regions) < 2:
+        raise InputError("Equality is a question about two groups or more.")
+    _check_same(regions)
+    _check_gaussian(regions)
+    _, logs, covariances = _common(regions)
+    weights = np.linalg.inv(covariances)
+    total = np.linalg.inv(weights.sum(axis=0))
+    center = total @ np.einsum("kij,kj->i", weights, logs)
+    gaps = logs - center
+    square = float(np.einsum("ki,kij,kj->", gaps, weights, gaps))
+    d, k = logs.shape[1], len(logs)
+    spill = 0.0
+    for weight, region in zip(weights, regions, strict=True):
+        rest = np.eye(d) - total @ weight
+        spill += (np.trace(rest @ rest) + np.trace(rest) ** 2) / region.dof / 2
+    first = d * (k - 1)
+    factor = first + 2 * spill - 6 * spill / (first + 2)
+    second = first * (first + 2) / (3 * spill) if spill > 0 else 1e12
+    from scipy.special import fdtrc
+
+    p_value = float(fdtrc(first, second, square / factor))
+    return Verdict(f"the {k} means are equal", square, p_value)
+
+
+def difference(first: Any, second: Any) -> Difference:
+    """The second mean minus the first, with its region at the level of the first's region."""
+    regions = [_region(first), _region(second)]
+    _check_same(regions)
+    _check_gaussian(regions)
+    point, logs, _ = _common(regions)
+    space, level = regions[0].space, regions[0].confidence
+    check_confidence(level)
+    sampling = _carried(space, point, regions, [r.sampling for r in regions])
+    noise = _carried(space, point, regions, [r.noise for r in regions])
+    total = (sampling + noise).sum(axis=0)
+    parts = [float(np.trace(np.linalg.solve(total, s))) / space.dim for s in sampling + noise]
+    dof = 1 / sum(p**2 / r.dof for p, r in zip(parts, regions, strict=True))
+    dof = max(dof, space.dim + 3.0)
+    vector = logs[1] - logs[0]
+    quantile = hotelling_quantile(level, space.dim, dof)
+    square = float(vector @ np.linalg.solve(total, vector))
+    test = Verdict("the 2 means are equal", square, _tail(square, space.dim, dof))
+    sums = (sampling.sum(axis=0), noise.sum(axis=0))
+    return Difference(space, point, vector, *sums, level, quantile, test)
+
+
+def _common(regions: Sequence[ConfidenceRegion]) -> tuple[Array, Array, Array]:
+    """The weighted common mean, the centres' logs there ``(k, d)``, their covariances there."""
+    space = regions[0].space
+    centers = np.stack([r.center for r in regions])
+    point = centers[0]
+    for _ in range(_ROUNDS):
+        logs = space.log_coords(point, centers)
+        covariances = _carried(space, point, regions, [r.covariance for r in regions])
+        weights = np.linalg.inv(covariances)
+        step = np.linalg.solve(weights.sum(axis=0), np.einsum("kij,kj->i", weights, logs))
+        scale = float(np.linalg.norm(logs, axis=1).max())
+        if np.linalg.norm(step) <= _CLOSE * scale or scale == 0:
+            break
+        point = space.project(space.exp_coords(point, step))
+    return point, logs, covariances
+
+
+def _carried(
+    space: Space, point: Array, regions: Sequence[ConfidenceRegion], matrices: Sequence[Array]
+) -> Array:
+    """Covariances at the regions' centres, in the coordinates at ``point``."""
+    frames = [log_derivative(space, point, r.center) for r in regions]
+    return np.stack([a @ m @ a.T for a, m in zip(frames, matrices, strict=True)])
+
+
+def _tail(square: float, dim: int, dof: float) -> float:
+    return 0.0 if np.isinf(square) else hotelling_tail(square, dim, dof)
+
+
+def _region(result: Any) -> ConfidenceRegion:
+    region = result if isinstance(result, ConfidenceRegion) else getattr(result, "region", None)
+    if not isinstance(region, ConfidenceRegion):
+        raise InputError("A test takes confidence regions, or what gd.infer returned.")
+    return region
+
+
+def _check_same(regions: Sequence[ConfidenceRegion]) -> None:
+    if len({r.space.spec for r in regions}) > 1:
+        raise MismatchError("The groups lie on different spaces; their means cannot be compared.")
+
+
+def _check_gaussian(regions: Sequence[ConfidenceRegion]) -> None:
+    """Tests use the F distribution, which wants Gaussian noise."""
+    if any(not r.gaussian for r in regions):
+        raise InputError(
+            "These tests are for Gaussian noise; a release to pure epsilon has ℓ2-Laplace noise. "
+            "Use its region, or ask for Gaussian DP, zCDP or (epsilon, delta)."
+        )

@@ -1,0 +1,275 @@
+"""From released numbers to a region for the mean and an interval for the variance.
+
+Everything here is post-processing: it costs no privacy. Mathematics: docs/inference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from geodp.errors import InputError
+from geodp.inference import quantiles
+from geodp.inference.linear import clamped, exp_derivative, log_derivative, symmetric
+from geodp.inference.numbers import Noisy, Numbers
+from geodp.inference.pivot import Limited, Pivot, matched_dof
+from geodp.inference.quantiles import check_confidence
+from geodp.inference.region import ConfidenceRegion
+from geodp.noise.spherical import SphericalLaw
+from geodp.spaces.base import Array
+from geodp.statistics.sensitivity import hessian_floor
+from geodp.statistics.tangent_moments import View, hessian_bounds
+
+_FLOOR = 0.7  # of the noise's standard deviation
+_TINY = 1e-24  # of R^2: keeps the covariance of identical records invertible
+
+
+@final
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, cut to the public range of its parameter.
+
+    ``sampling`` and ``noise`` are the standard errors that the sample and the privacy noise leave.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    sampling: float
+    noise: float
+
+    def to_json(self) -> dict[str, float]:
+        """The interval as JSON values."""
+        return dict(vars(self))
+
+
+@final
+@dataclass(frozen=True)
+class Direction:
+    """A principal geodesic direction: ``variance`` along the unit tangent vector ``vector``, its
+    ``share`` of the total, and the points ``ends`` one standard deviation to either side."""
+
+    variance: float
+    share: float
+    vector: Array
+    ends: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What released numbers say about the population of clipped records.
+
+    ``numbers`` are the released parts; no record is ever needed again.
+    """
+
+    numbers: Numbers
+    confidence: float = field(default=0.95)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """The tangent covariance at ``numbers.at``, eigenvalues kept between a public fraction of
+        its noise's standard deviation and R²."""
+        part, reach = _present(self.numbers.covariance, "covariance"), self._reach
+        return clamped(symmetric(part.value, self._dim), *self._covariance_limits(part, reach))
+
+    @cached_property
+    def hessian(self) -> Array:
+        """The mean Hessian at ``numbers.at``, eigenvalues kept in their public limits; the identity
+        on flat spaces."""
+        part = self.numbers.hessian
+        if part is None:
+            return np.eye(self._dim)
+        return clamped(symmetric(part.value, self._dim), *self._hessian_limits)
+
+    @cached_property
+    def region(self) -> ConfidenceRegion:
+        """The confidence region of the Fréchet mean."""
+        numbers, pivot = self.numbers, self._pivot
+        root = pivot.frame @ np.linalg.inv(self.hessian)
+        sampling = root @ self.covariance @ root.T / numbers.n
+        quantile = float(np.quantile(self.squares, self.confidence))
+        return ConfidenceRegion(
+            numbers.domain.space,
+            numbers.mean.value,
+            sampling,
+            pivot.noise,
+            self.confidence,
+            quantile,
+            matched_dof(self.confidence, self._dim, quantile),
+            pivot.law is None,
+        )
+
+    @cached_property
+    def squares(self) -> Array:
+        """Simulated studentised squares, whose quantile is the region's."""
+        return self._pivot.squares()
+
+    def at_level(self, confidence: float) -> Estimate:
+        """The same at another confidence."""
+        other = Estimate(self.numbers, check_confidence(confidence))
+        other.__dict__["squares"] = self.squares
+        return other
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """The confidence interval of the Fréchet variance; None if it was not released."""
+        numbers = self.numbers
+        if numbers.variance is None or numbers.fourth is None:
+            return None
+        value, fourth = float(numbers.variance.value[0]), numbers.fourth
+        most = max(value, 0.0) * self._reach**2  # E ρ⁴ <= R² E ρ²
+        floor = max(fourth.noise.deviation, _TINY * self._reach**4)
+        spread = max(min(float(fourth.value[0]), most) - value**2, floor)
+        noise = numbers.variance.noise
+        total = spread / numbers.n + noise.deviation**2
+        weight = spread / numbers.n / total
+        shaky = fourth.noise.deviation / numbers.n / total
+        dof = 1 / (weight**2 / (numbers.n - 1) + shaky**2 / 2)
+        width = self._width(spread / numbers.n, noise.deviation**2, noise.law, max(dof, 4.0))
+        top = numbers.domain.reach**2
+        return Interval(
+            value,
+            min(max(value - width, 0.0), top),
+            max(min(value + width, top), 0.0),
+            self.confidence,
+            math.sqrt(spread / numbers.n),
+            noise.deviation,
+        )
+
+    @cached_property
+    def replaced(self) -> Interval | None:
+        """The share of records that the public rule moved or replaced, with its interval."""
+        part = self.numbers.replaced
+        if part is None:
+            return None
+        share, deviation = float(part.value[0]), part.noise.deviation
+        width = self._width(0.0, deviation**2, part.noise.law, math.inf) if deviation else 0.0
+        low, high = max(share - width, 0.0), min(share + width, 1.0)
+        return Interval(share, min(low, 1.0), max(high, 0.0), self.confidence, 0.0, deviation)
+
+    def function(self, f: Callable[[Array], float]) -> Interval:
+        """The interval of a scalar function of the mean, by the delta method through the region.
+
+        ``f`` takes one point and is differentiated numerically at the released mean. Functions with
+        a kink there (fractional anisotropy at an isotropic tensor) have no such interval.
+
+        Examples
+        --------
+        >>> import numpy as np, geodp as gd
+        >>> ball = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
+        >>> records = np.random.default_rng(1).uniform(-0.5, 0.5, (400, 2))
+        >>> out = gd.infer(records, ball, gd.GaussianDP(5))
+        >>> interval = out.function(lambda x: x[0])
+        >>> interval.low < interval.value < interval.high
+        True
+        """
+        region, space = self.region, self.numbers.domain.space
+        step = 1e-5 * float(region.axes[0][-1]) + 1e-9
+        moved = space.exp_coords(region.center, step * np.eye(self._dim))
+        back = space.exp_coords(region.center, -step * np.eye(self._dim))
+        ahead = [float(f(x)) for x in moved]
+        behind = [float(f(x)) for x in back]
+        slope = (np.array(ahead) - np.array(behind)) / (2 * step)
+        value = float(f(region.center))
+        if not (np.isfinite(slope).all() and np.isfinite(value)):
+            raise InputError("The function has no finite derivative at the released mean.")
+        parts = [float(slope @ part @ slope) for part in (region.sampling, region.noise)]
+        width = self._width(parts[0], parts[1], self.numbers.mean.noise.law, region.dof)
+        errors = (math.sqrt(parts[0]), math.sqrt(parts[1]))
+        return Interval(value, value - width, value + width, self.confidence, *errors)
+
+    def principal_directions(self) -> list[Direction]:
+        """Principal geodesic directions at ``numbers.at``, by falling variance."""
+        space, at = self.numbers.domain.space, self.numbers.at
+        values, vectors = np.linalg.eigh(self.covariance)
+        found = []
+        for variance, z in zip(values[::-1], vectors.T[::-1], strict=True):
+            ends = space.exp_coords(at, np.sqrt(variance) * np.stack([-z, z]))
+            share = float(variance / values.sum())
+            found.append(Direction(float(variance), share, space.vector(at, z), ends))
+        return found
+
+    def table(self) -> list[dict[str, Any]]:
+        """Tidy rows: what, value, low, high, and the standard errors of sample and noise."""
+        named = {"Fréchet variance": self.interval, "share of replaced records": self.replaced}
+        rows: list[dict[str, Any]] = []
+        lengths, _ = self.region.axes
+        for i, length in enumerate(lengths, 1):
+            rows.append(
+                {"what": f"half axis {i} of the region of the mean", "value": float(length)}
+            )
+        for what, interval in named.items():
+            if interval is not None:
+                rows.append({"what": what, **interval.to_json()})
+        return rows
+
+    # --- parts ----------------------------------------------------------------------------------
+    @property
+    def _dim(self) -> int:
+        return self.numbers.domain.space.dim
+
+    @property
+    def _reach(self) -> float:
+        return View(self.numbers.domain, self.numbers.at).reach
+
+    @cached_property
+    def _hessian_limits(self) -> tuple[float, float]:
+        space = self.numbers.domain.space
+        low, high = hessian_bounds(space, self._reach)
+        return max(low, hessian_floor(space, self.numbers.domain.reach)), high
+
+    def _covariance_limits(self, part: Noisy, reach: float) -> tuple[float, float]:
+        return max(_FLOOR * part.noise.deviation, _TINY * reach**2), reach**2
+
+    @cached_property
+    def _pivot(self) -> Pivot:
+        numbers, hessian = self.numbers, self.numbers.hessian
+        part = _present(numbers.covariance, "covariance")
+        limits = self._covariance_limits(part, self._reach)
+        curved = None
+        if hessian is not None:
+            curved = Limited(self.hessian, hessian.noise.deviation, *self._hessian_limits)
+        return Pivot(
+            numbers.n,
+            Limited(self.covariance, part.noise.deviation, *limits),
+            curved,
+            self._carried,
+            numbers.mean.noise.deviation**2 * self._frame,
+            numbers.mean.noise.law,
+        )
+
+    @cached_property
+    def _carried(self) -> Array:
+        """From coordinates at ``at`` to those at the released mean, where these differ."""
+        numbers, space = self.numbers, self.numbers.domain.space
+        if space.dist(numbers.at, numbers.mean.value) <= 1e-9 * numbers.domain.radius:
+            return np.eye(self._dim)
+        return log_derivative(space, numbers.mean.value, numbers.at)
+
+    @cached_property
+    def _frame(self) -> Array:
+        """J Jᵀ: what unit noise at the footpoint is at the released mean."""
+        numbers, space = self.numbers, self.numbers.domain.space
+        footpoint = numbers.mean.noise.footpoint
+        if footpoint is None or space.is_flat:
+            return np.eye(self._dim)
+        jacobian = exp_derivative(space, footpoint, numbers.mean.value)
+        return jacobian @ jacobian.T
+
+    def _width(self, sampling: float, noise: float, law: SphericalLaw | None, dof: float) -> float:
+        if law is None or noise == 0:
+            return quantiles.student_quantile(self.confidence, dof) * math.sqrt(sampling + noise)
+        return quantiles.convolution_width(self.confidence, sampling, noise, law, dof)
+
+
+def _present(part: Noisy | None, what: str) -> Noisy:
+    if part is None:
+        raise InputError(f"The {what} was not released, so there is no region.")
+    return part

@@ -1,0 +1,101 @@
+"""Several groups of one data set under one promise each: parallel composition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from geodp.errors import InputError
+from geodp.inference.equality import Difference, Verdict, difference, equal_means
+from geodp.inference.result import Inference
+from geodp.privacy.guarantees import Guarantee
+
+PARALLEL = (
+    "The groups are disjoint and their labels and sizes are public: a neighbouring data set "
+    "replaces one record within its group, so the groups compose in parallel and the whole keeps "
+    "the promise of each."
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """One inference for each label, and what follows from them together."""
+
+    by: str
+    inferences: Mapping[str, Inference]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of all groups together: that of each, by parallel composition."""
+        return next(iter(self.inferences.values())).guarantee
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know, in sentences."""
+        return (PARALLEL,)
+
+    def __getitem__(self, label: object) -> Inference:
+        key = str(label)
+        if key not in self.inferences:
+            raise InputError(f"There is no group {key!r}; there are {', '.join(self.inferences)}.")
+        return self.inferences[key]
+
+    def difference(self, first: object, second: object) -> Difference:
+        """The second group's mean minus the first's, with its region."""
+        return difference(self[first], self[second])
+
+    def equal_means(self) -> Verdict:
+        """Are all groups' means equal?"""
+        return equal_means(list(self.inferences.values()))
+
+    def table(self) -> list[dict[str, Any]]:
+        """Tidy rows of all groups, the label first."""
+        return [
+            {self.by: label, **row} for label, one in self.inferences.items() for row in one.table()
+        ]
+
+    def plot(self, ax: Any = None) -> Any:
+        """All groups' regions in one picture."""
+        from geodp.plots.regions import plot_regions
+
+        labels = [f"{self.by} {label}" for label in self.inferences]
+        return plot_regions([one.region for one in self.inferences.values()], labels, ax=ax)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "schema": "geodp/groups/v1",
+            "by": self.by,
+            "guarantee": self.guarantee.to_json(),
+            "notes": list(self.notes),
+            "groups": {label: one.to_json() for label, one in self.inferences.items()},
+        }
+
+    def __repr__(self) -> str:
+        head = f"Groups by {self.by}, together {self.guarantee.label}: {PARALLEL}"
+        return "\n".join([head, *(f"{k}: {v!r}" for k, v in self.inferences.items())])
+
+
+def labelled(by: ArrayLike, n: int, name: str, public: bool | None) -> dict[str, NDArray[np.bool_]]:
+    """Each label with a mask of its records; refused unless declared public."""
+    if public is not True:
+        raise InputError(
+            "Groups are compared in parallel only by a public label with public group sizes: say "
+            "by_public=True if labels and sizes may be published. A private label (a diagnosis "
+            "that is itself a secret) would be revealed by the groups, and is refused."
+        )
+    if not (isinstance(name, str) and name.strip()) or "=" in name:
+        raise InputError("by_name is the label's name in words, such as site.")
+    labels = np.asarray(by)
+    if labels.shape != (n,) or labels.dtype.kind not in "iuUSb":
+        raise InputError("by holds one label, a text or an integer, for each record.")
+    texts = labels.astype(str)
+    found = {str(label): texts == label for label in np.unique(texts)}
+    if len(found) > 1000:
+        raise InputError("There are more than 1000 labels; a label marks a group of many records.")
+    return found

@@ -1,0 +1,48 @@
+"""Scalar functions of a mean that people ask for, to be given to ``Inference.function``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geodp.spaces.base import Array
+
+
+def mean_diffusivity(tensor: Array) -> float:
+    """A third of the trace (one m-th on SPD(m)).
+
+    >>> mean_diffusivity(np.diag([1.0, 2.0, 3.0]))
+    2.0
+    """
+    return float(np.trace(tensor) / len(tensor))
+
+
+def fractional_anisotropy(tensor: Array) -> float:
+    """``sqrt(m/(m−1)) |λ − mean λ|/|λ|``: 0 for isotropic tensors, 1 for a single direction.
+
+    >>> round(fractional_anisotropy(np.diag([1.0, 0.0, 0.0])), 12)
+    1.0
+    """
+    values = np.linalg.eigvalsh(tensor)
+    m = len(values)
+    spread = float(np.linalg.norm(values - values.mean()))
+    return math.sqrt(m / (m - 1)) * spread / float(np.linalg.norm(values))
+
+
+def angle_to(direction: ArrayLike) -> Callable[[Array], float]:
+    """The angle to a public direction in radians, of points on a sphere.
+
+    >>> round(angle_to([0.0, 0.0, 1.0])(np.array([1.0, 0.0, 0.0])), 6)
+    1.570796
+    """
+    u = np.asarray(direction, dtype=np.float64)
+    u = u / np.linalg.norm(u)
+
+    def angle(x: Array) -> float:
+        v = x / np.linalg.norm(x)
+        return 2 * math.atan2(float(np.linalg.norm(v - u)), float(np.linalg.norm(v + u)))
+
+    return angle

@@ -1,0 +1,172 @@
+"""infer: mean, variance and a confidence region under one promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geodp.errors import InputError, LedgerRefusal, NotYetError
+from geodp.inference.collect import collect
+from geodp.inference.estimate import Estimate
+from geodp.inference.groups import Groups, labelled
+from geodp.inference.numbers import Noisy, noise_of
+from geodp.inference.quantiles import check_confidence
+from geodp.inference.result import Inference
+from geodp.inference.shares import REPLACED
+from geodp.ledger.receipt import Release
+from geodp.mechanisms.base import Mechanism
+from geodp.privacy.guarantees import Guarantee
+from geodp.statistics.domain import Ball
+from geodp.statistics.protocol import Statistic
+from geodp.verbs.calibrate import check_guarantee
+from geodp.verbs.infer_plan import Prepared, prepared
+from geodp.verbs.paying import account_for, ledger_of, price_of
+from geodp.verbs.release import release
+
+
+def infer(
+    records: ArrayLike,
+    ball: Ball,
+    guarantee: Guarantee,
+    confidence: float = 0.95,
+    *,
+    mechanism: Mechanism | str | None = None,
+    split: Mapping[str, Any] | None = None,
+    replaced: float | Fraction = REPLACED,
+    spread: float | None = None,
+    by: ArrayLike | None = None,
+    by_name: str = "group",
+    by_public: bool | None = None,
+    unit: str | None = None,
+    entities: object | None = None,
+    ledger: object | None = None,
+    dataset: str | None = None,
+    group: str | None = None,
+    request_id: str | None = None,
+    rng: np.random.Generator | None = None,
+) -> Inference | Groups:
+    """The Fréchet mean with its confidence region, the variance with its interval, privately.
+
+    The target is the Fréchet mean of the population of *clipped* records. The promise is divided
+    among the numbers that a region needs (the mean, the covariance and on curved spaces the mean
+    Hessian seen from it), the variance with the fourth moment, and the share of records that the
+    public rule replaced. All of them together keep ``guarantee``.
+
+    Parameters
+    ----------
+    records : array ``(n, *point_shape)`` or a memory map.
+    ball : the public domain.
+    guarantee : of everything that is released; (ε, δ) through the Gaussian's μ.
+    confidence : level of the region and of the intervals, each for itself.
+    mechanism : of the mean; None for the wrapped Gaussian where no curvature is positive, the
+        Riemannian Gaussian else, wrapped ℓ2-Laplace for pure ε.
+    split : shares of ``mean``, ``covariance``, ``hessian``, ``variance``, ``fourth``, ``replaced``
+        (in μ² for Gaussian DP); None for the smallest region predicted from public facts.
+    replaced : share for the noisy share of replaced records; 0 switches it off. Ignored with a
+        ``split``.
+    spread : a public length to which tangent vectors are cut for the covariance.
+    by, by_name, by_public : a label for each record; one inference for each label, composed in
+        parallel. Say ``by_public=True`` only if labels and group sizes are public.
+    unit, entities, ledger, dataset, group, request_id, rng : as for ``release``.
+
+    Returns
+    -------
+    Inference, or Groups with ``by``.
+
+    Raises
+    ------
+    ConditionError : too few records, a smeary domain, or noise too large for a finite region.
+    LedgerRefusal : the ledger cannot pay for all of it; nothing is spent.
+
+    Examples
+    --------
+    >>> import numpy as np, geodp as gd
+    >>> ball = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
+    >>> z = np.random.default_rng(1).uniform(-0.3, 0.3, (300, 3))
+    >>> out = gd.infer(gd.SPD(2).exp_coords(np.eye(2), z), ball, gd.GaussianDP(2))
+    >>> bool(out.region.contains(out.mean.value)), sorted(out.split)[:3]
+    (True, ['covariance', 'fourth', 'hessian'])
+    """
+    if entities is not None:
+        raise NotYetError(
+            "Entities (many records of one person as one unit) are not built yet: leave entities "
+            "out."
+        )
+    if not isinstance(ball, Ball):
+        raise InputError("infer takes a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
+    check_guarantee(guarantee)
+    confidence = check_confidence(confidence)
+    data = ball.accept(records)
+    payment = {
+        "unit": unit,
+        "ledger": ledger,
+        "dataset": dataset,
+        "request_id": request_id,
+        "rng": rng,
+    }
+    plan = {"mechanism": mechanism, "split": split, "replaced": replaced}
+    if by is None:
+        ready = prepared(ball, len(data), guarantee, confidence, plan)
+        _check_purse(ready, ledger, dataset, group, request_id)
+        return _run(ready, data, spread, payment | {"group": group})
+    if group is not None:
+        raise InputError("by makes the groups itself: leave group out.")
+    groups = labelled(by, len(data), by_name, by_public)
+    planned = {
+        label: prepared(ball, int(rows.sum()), guarantee, confidence, plan)
+        for label, rows in groups.items()
+    }
+    for label, ready in planned.items():
+        _check_purse(ready, ledger, dataset, f"{by_name}={label}", request_id)
+    found = {}
+    for label, rows in groups.items():
+        place = None if ledger is None else f"{by_name}={label}"
+        request = None if request_id is None else f"{request_id}/{label}"
+        mine = payment | {"group": place, "request_id": request}
+        found[label] = _run(planned[label], data[rows], spread, mine)
+    return Groups(by_name, found)
+
+
+def _check_purse(
+    ready: Prepared, ledger: Any, dataset: Any, group: str | None, request_id: str | None
+) -> None:
+    """Refuse, before anything is spent, what the ledger cannot pay for as a whole."""
+    if ledger is None or request_id is not None:  # a retry may be paid already
+        return
+    account_for(ledger, dataset, group, None, seeded=False)
+    paying = ledger_of(ledger)
+    notion, total = paying.budget.notion, Fraction(0)
+    for name, promise in ready.split.items():
+        stages = ready.mechanism_of(name).stages(promise)
+        total += price_of(stages, ready.statistic(name), ready.n, promise, notion)[0]
+    left = paying.left_for(dataset, group)
+    if total > left:
+        raise LedgerRefusal(
+            f"The ledger refuses: the numbers of this inference cost {float(total):.6g} together, "
+            f"and it has {float(left):.6g} left. Nothing is spent. Ask for less."
+        )
+
+
+def _run(ready: Prepared, data: Any, spread: float | None, payment: Mapping[str, Any]) -> Inference:
+    ball, releases = ready.ball, dict[str, Release]()
+    clipped = None
+
+    def make(name: str, statistic: Statistic) -> Noisy:
+        nonlocal clipped
+        mine = dict(payment)
+        if mine["request_id"] is not None:
+            mine["request_id"] = f"{mine['request_id']}/{name}"
+        if name != "mean" and clipped is None:
+            clipped = ball.clip(data)
+        subject = data if name == "mean" else clipped
+        promise, strategy = ready.split[name], ready.mechanism_of(name)
+        out = release(subject, statistic, promise, strategy, **mine)
+        releases[name] = out
+        return Noisy(out.value, noise_of(out))
+
+    numbers = collect(make, ready.split, ball, ready.n, spread)
+    return Inference(ready.guarantee, ready.split, releases, Estimate(numbers, ready.confidence))

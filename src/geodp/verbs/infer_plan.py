@@ -1,0 +1,135 @@
+"""What public facts decide of an inference before anything is spent, and its simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from geodp.errors import ConditionError, InputError
+from geodp.inference.collect import (
+    check_conditions,
+    collect,
+    mean_mechanism,
+    noise_of_calibration,
+    number_mechanism,
+    numbers_at,
+)
+from geodp.inference.estimate import Estimate
+from geodp.inference.numbers import Noisy
+from geodp.inference.quantiles import hotelling_quantile
+from geodp.inference.shares import (
+    REPLACED,
+    additive,
+    checked_shares,
+    default_shares,
+    promises,
+)
+from geodp.mechanisms import parse_mechanism
+from geodp.mechanisms.base import Calibration, Mechanism
+from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.numbers import exact
+from geodp.statistics.domain import Ball
+from geodp.statistics.frechet_mean import FrechetMean
+from geodp.statistics.protocol import Statistic
+from geodp.verbs.calibrate import check_mechanism
+from geodp.verbs.stages import calibrated, run
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Everything that public facts decide, before anything is spent."""
+
+    ball: Ball
+    n: int
+    guarantee: Guarantee
+    confidence: float
+    split: Mapping[str, Guarantee]
+    mechanism: Mechanism
+    calibration: Calibration  # of the mean's last stage, at the ball's centre
+
+    def mechanism_of(self, name: str) -> Mechanism:
+        promise = self.split[name]
+        return self.mechanism if name == "mean" else number_mechanism(promise)
+
+    def statistic(self, name: str) -> Statistic:
+        """A statistic of the same price as the one that will be released."""
+        if name == "mean":
+            return FrechetMean(self.ball)
+        return numbers_at(self.ball, self.ball.center)[name]()
+
+
+def prepared(
+    ball: Ball, n: int, guarantee: Guarantee, confidence: float, plan: Mapping[str, Any]
+) -> Prepared:
+    check_conditions(ball.space, ball, n)
+    promise = additive(guarantee)
+    chosen = _mechanism(plan.get("mechanism"), ball, promise)
+    mean = FrechetMean(ball)
+    if plan.get("split") is None:
+        shares = default_shares(ball, n, promise, _share(plan.get("replaced", REPLACED)))
+    else:
+        shares = checked_shares(plan["split"], ball.space)
+    split = promises(promise, shares)
+    stage = chosen.stages(split["mean"])[-1]
+    cal, _ = calibrated(stage.mechanism, mean, n, stage.guarantee)
+    deviation = noise_of_calibration(cal).deviation
+    d = ball.space.dim
+    radius = deviation * hotelling_quantile(confidence, d, 1e9) ** 0.5
+    if not radius < ball.space.injectivity_radius / 2:
+        raise ConditionError(
+            f"To {guarantee.label} with {n} records the privacy noise alone makes a region of "
+            f"radius {radius:.3g}, more than half the injectivity radius of {ball.space.spec}: it "
+            "would say nothing. Use more records or a smaller ball, or ask for less privacy."
+        )
+    return Prepared(ball, n, guarantee, confidence, split, chosen, cal)
+
+
+def _share(replaced: Any) -> Fraction:
+    if isinstance(replaced, (int, float, Fraction)) and replaced == 0:
+        return Fraction(0)
+    try:
+        share = exact(replaced, "replaced")
+    except InputError as error:
+        raise InputError("replaced is a share of the promise from 0 (off) to 0.5.") from error
+    if share > Fraction(1, 2):
+        raise InputError("replaced is a share of the promise from 0 (off) to 0.5.")
+    return share
+
+
+def _mechanism(asked: Mechanism | str | None, ball: Ball, promise: Guarantee) -> Mechanism:
+    if asked is None or asked == "best":
+        return mean_mechanism(ball.space, promise, ball)
+    chosen = parse_mechanism(asked) if isinstance(asked, str) else asked
+    check_mechanism(chosen)
+    reason = chosen.why_not(ball.space, promise, ball)
+    if reason is not None:
+        raise ConditionError(reason)
+    return chosen
+
+
+def simulated(
+    ready: Prepared, records: Any, rng: np.random.Generator, spread: float | None = None
+) -> Estimate:
+    """The inference with fast float noise instead of exact draws: NOT PRIVATE, for simulation.
+
+    ``records`` are clipped ones.
+    """
+
+    def make(name: str, statistic: Statistic) -> Noisy:
+        stages = ready.mechanism_of(name).stages(ready.split[name])
+        value = statistic.evaluate(records).value
+        if name == "mean" and len(stages) == 1:  # its calibration never changes
+            cal = ready.calibration
+            return Noisy(cal.sample(value, rng=rng), noise_of_calibration(cal))
+        drawn, calibrations, _ = run(
+            stages, statistic, ready.n, lambda cal: cal.sample(value, rng=rng)
+        )
+        return Noisy(drawn, noise_of_calibration(calibrations[-1]))
+
+    numbers = collect(make, ready.split, ready.ball, ready.n, spread)
+    return Estimate(numbers, ready.confidence)

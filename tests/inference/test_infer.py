@@ -1,0 +1,224 @@
+"""infer: budget, refusals, receipts, ledger, groups; regions by hand."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, f, norm
+
+import geodp as gd
+from geodp.inference import (
+    ConfidenceRegion,
+    angle_to,
+    as_csv,
+    difference,
+    equal_means,
+    fractional_anisotropy,
+    one_sample,
+)
+from geodp.inference.pivot import matched_dof
+from geodp.inference.quantiles import hotelling_quantile
+from geodp.inference.shares import additive, checked_shares, promises
+
+PLANE = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
+CAP = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.7)
+
+
+def cloud(n=300, seed=1, shift=0.0):
+    return np.random.default_rng(seed).uniform(-0.4, 0.4, (n, 2)) + shift
+
+
+def directions(n=300, seed=1):
+    return CAP.space.exp_coords(CAP.center, cloud(n, seed))
+
+
+def test_the_parts_together_keep_the_promise():
+    out = gd.infer(directions(), CAP, gd.GaussianDP(1))
+    assert set(out.split) == {"mean", "covariance", "hessian", "variance", "fourth", "replaced"}
+    spent = sum(part.mu**2 for part in out.split.values())
+    assert Fraction(999, 1000) < spent <= 1
+    for name, receipt in out.releases.items():
+        assert receipt.guarantee == out.split[name]
+        assert all(check.passed for check in gd.verify(receipt)), name
+    assert out.private
+    assert out.region.contains(out.mean.value)
+
+
+def test_approximate_promises_go_through_gaussian_dp():
+    mu = additive(gd.ApproxDP(1, 1e-5)).mu
+    # delta of mu-GDP at epsilon = 1 in closed form (Balle and Wang 2018)
+    m = float(mu)
+    delta = norm.cdf(-1 / m + m / 2) - np.e * norm.cdf(-1 / m - m / 2)
+    assert 0.999e-5 < delta <= 1e-5
+
+
+@pytest.mark.parametrize(
+    "promise", [gd.PureDP(3), gd.ApproxDP(2, 1e-6), gd.ZCDP(0.5), gd.RenyiDP(4, 2)]
+)
+def test_every_notion_gives_a_region(promise):
+    out = gd.infer(cloud(), PLANE, promise)
+    assert out.region.noise_share > 0
+    assert out.interval.low <= out.interval.high
+    document = json.loads(json.dumps(out.to_json(), allow_nan=False))
+    again = ConfidenceRegion.from_json(document["region"])
+    np.testing.assert_array_equal(again.covariance, out.region.covariance)
+
+
+def test_split_of_the_user():
+    shares = {"mean": 0.6, "covariance": 0.4}
+    out = gd.infer(cloud(), PLANE, gd.GaussianDP(1), split=shares)
+    assert out.interval is None
+    assert out.replaced is None
+    assert float(out.split["mean"].mu) == pytest.approx(0.6**0.5)
+    assert sum(part.mu**2 for part in out.split.values()) <= 1
+    parts = promises(gd.ZCDP(1), checked_shares(shares, PLANE.space))
+    assert parts["mean"].rho + parts["covariance"].rho == 1
+    for wrong, words in [
+        ({"mean": 1}, "covariance"),
+        ({"mean": 0.8, "covariance": 0.3}, "more than 1"),
+        ({"mean": 0.5, "covariance": 0.1, "variance": 0.1}, "fourth"),
+        ({"mean": -1, "covariance": 0.1}, "between 0 and 1"),
+        ({"mean": 0.5, "covariance": 0.1, "hessian": 0.1}, "leave it out"),
+        ({"median": 1}, "some of"),
+    ]:
+        with pytest.raises(gd.InputError, match=words):
+            gd.infer(cloud(), PLANE, gd.GaussianDP(1), split=wrong)
+
+
+def test_the_replaced_share_shows_a_wrong_unit():
+    out = gd.infer(1000 * cloud() + 5, PLANE, gd.GaussianDP(5))
+    assert out.replaced.low > 0.9
+    assert any("check the physical unit" in note for note in out.notes)
+    silent = gd.infer(cloud(), PLANE, gd.GaussianDP(5), replaced=0)
+    assert "replaced" not in silent.split
+
+
+def test_refusals_spend_nothing(tmp_path):
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
+    paid = {"ledger": ledger, "dataset": "study"}
+    calls = [
+        (lambda: gd.infer(cloud(8), PLANE, gd.GaussianDP(0.5), **paid), "at least 12 records"),
+        (lambda: gd.infer(cloud(), PLANE, gd.GaussianDP(0.5), 1.0, **paid), "between 0 and 1"),
+        (lambda: gd.infer(directions(), CAP, gd.GaussianDP(5e-3), **paid), "noise alone"),
+        (lambda: gd.infer(cloud(), PLANE, gd.GaussianDP(0.5), replaced=0.7, **paid), "share"),
+        (
+            lambda: gd.infer(
+                directions(), gd.Ball(CAP.space, CAP.center, 1.55), gd.GaussianDP(0.5), **paid
+            ),
+            "smeary",
+        ),
+    ]
+    for call, words in calls:
+        with pytest.raises(gd.InputError, match=words):
+            call()
+    with pytest.raises(gd.LedgerRefusal, match="Nothing is spent"):
+        gd.infer(cloud(), PLANE, gd.GaussianDP(1.2), **paid)
+    assert ledger.spent() == 0
+    out = gd.infer(cloud(), PLANE, gd.GaussianDP(0.6), **paid, request_id="first")
+    assert ledger.spent() <= Fraction(36, 100)
+    assert out.mean.ledger is not None
+    again = gd.infer(cloud(), PLANE, gd.GaussianDP(0.6), **paid, request_id="first")
+    np.testing.assert_array_equal(again.region.covariance, out.region.covariance)
+    assert ledger.spent() <= Fraction(36, 100)
+
+
+def test_groups_compose_in_parallel(tmp_path):
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
+    records = np.concatenate([cloud(200, 1), cloud(250, 2, 0.4)])
+    by = ["a"] * 200 + ["b"] * 250
+    groups = gd.infer(
+        records,
+        PLANE,
+        gd.GaussianDP(1),
+        by=by,
+        by_name="site",
+        by_public=True,
+        ledger=ledger,
+        dataset="study",
+    )
+    assert ledger.spent() <= 1
+    assert groups["a"].mean.n == 200
+    gap = groups.difference("a", "b")
+    assert gap.told_apart
+    assert gap.distance == pytest.approx(0.4 * 2**0.5, abs=0.2)
+    assert groups.equal_means().p_value < 1e-6
+    assert {row["site"] for row in groups.table()} == {"a", "b"}
+    assert as_csv(groups.table()).startswith("site,what,value")
+    json.dumps(groups.to_json(), allow_nan=False)
+    assert "parallel" in groups.notes[0]
+    for public in (None, False):
+        with pytest.raises(gd.InputError, match="private label"):
+            gd.infer(records, PLANE, gd.GaussianDP(1), by=by, by_public=public)
+    with pytest.raises(gd.InputError, match="one label"):
+        gd.infer(records, PLANE, gd.GaussianDP(1), by=by[1:], by_public=True)
+
+
+def region(space, center, sampling, noise=None, dof=1e9, quantile=None, level=0.95):
+    d = space.dim
+    noise = np.zeros((d, d)) if noise is None else noise
+    q = hotelling_quantile(level, d, dof) if quantile is None else quantile
+    return ConfidenceRegion(space, np.asarray(center, float), sampling, noise, level, q, dof)
+
+
+def test_quantiles_and_tests_on_flat_space_against_scipy():
+    assert hotelling_quantile(0.95, 3, 1e12) == pytest.approx(chi2.ppf(0.95, 3), rel=1e-6)
+    assert hotelling_quantile(0.9, 3, 20) == pytest.approx(60 / 18 * f.ppf(0.9, 3, 18), rel=1e-9)
+    assert matched_dof(0.9, 3, 60 / 18 * f.ppf(0.9, 3, 18)) == pytest.approx(20, rel=1e-6)
+    space, s = gd.Euclidean(2), np.array([[2.0, 0.5], [0.5, 1.0]])
+    one, two = region(space, [0, 0], s), region(space, [1, 1], 3 * s)
+    square = np.ones(2) @ np.linalg.solve(4 * s, np.ones(2))
+    gap = difference(one, two)
+    np.testing.assert_allclose(gap.vector, [1, 1], rtol=1e-6)
+    for verdict in (gap.test, equal_means([one, two])):
+        assert verdict.statistic == pytest.approx(square, rel=1e-6)
+        assert verdict.p_value == pytest.approx(chi2.sf(square, 2), rel=1e-4)
+    assert one_sample(one, [1, 1]).p_value == pytest.approx(chi2.sf(4 * square, 2), rel=1e-6)
+    edge = one.boundary(50)
+    np.testing.assert_allclose(one.square(edge), one.quantile, rtol=1e-9)
+    assert one_sample(one, edge[0]).p_value == pytest.approx(0.05, rel=1e-6)
+
+
+def test_volume_of_a_cap_and_of_a_hyperbolic_disc():
+    sphere, plane = gd.Sphere(2), gd.Hyperbolic(2)
+    for space, exact in (
+        (sphere, 2 * np.pi * (1 - np.cos(0.8))),
+        (plane, 2 * np.pi * (np.cosh(0.8) - 1)),
+    ):
+        disc = region(space, space.origin, np.eye(2), quantile=0.64)
+        assert disc.volume == pytest.approx(exact, rel=5e-3)
+    lengths, rows = region(gd.Euclidean(2), [0, 0], np.diag([1.0, 9.0]), quantile=4.0).axes
+    np.testing.assert_allclose(lengths, [6, 2])
+    np.testing.assert_allclose(np.abs(rows), [[0, 1], [1, 0]], atol=1e-12)
+
+
+def test_regions_on_different_spaces_are_not_compared():
+    one, two = (
+        region(gd.Euclidean(2), [0, 0], np.eye(2)),
+        region(gd.Sphere(2), [0, 0, 1], np.eye(2)),
+    )
+    with pytest.raises(gd.MismatchError, match="different spaces"):
+        equal_means([one, two])
+    with pytest.raises(gd.InputError, match="two groups"):
+        equal_means([one])
+    out = gd.infer(cloud(), PLANE, gd.PureDP(2))
+    with pytest.raises(gd.InputError, match="Gaussian noise"):
+        one_sample(out, [0.0, 0.0])
+
+
+def test_functions_of_the_mean():
+    ball = gd.Ball(gd.SPD(3), np.eye(3), 1.5)
+    z = np.random.default_rng(4).normal(size=(500, 6)) * 0.1 + np.array([0.6, 0, 0, 0, 0, 0])
+    out = gd.infer(ball.space.exp_coords(np.eye(3), z), ball, gd.GaussianDP(5))
+    anisotropy = out.function(fractional_anisotropy)
+    assert anisotropy.low < fractional_anisotropy(out.mean.value) < anisotropy.high
+    first = out.principal_directions()
+    assert sum(one.share for one in first) == pytest.approx(1)
+    assert first[0].ends.shape == (2, 3, 3)
+    flat = gd.infer(cloud(), PLANE, gd.GaussianDP(5))
+    linear = flat.function(lambda x: 2 * x[0] - x[1])
+    slope = np.array([2.0, -1.0])
+    assert linear.noise**2 == pytest.approx(slope @ flat.region.noise @ slope, rel=1e-5)
+    assert angle_to([1, 0, 0])(np.array([0.0, 1.0, 0.0])) == pytest.approx(np.pi / 2)
