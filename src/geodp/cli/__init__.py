@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from geodp.cli.inferring import infer
 from geodp.cli.inspection import inspect
 from geodp.cli.ledgers import ledger
 from geodp.cli.planning import calibrate, plan
@@ -22,7 +23,7 @@ def main() -> None:
 
     Each command prints one JSON document on stdout and prose on stderr (--json silences the prose).
     A file named - is standard input. plan and calibrate read no data; inspect is for the curator's
-    eyes; release is the only command that spends privacy.
+    eyes; release and infer are the only commands that spend privacy.
     """
 
 
@@ -37,5 +38,5 @@ def serve() -> None:
     )
 
 
-for command in (inspect, plan, calibrate, release, verify, report, ledger, serve):
+for command in (inspect, plan, calibrate, release, infer, verify, report, ledger, serve):
     main.add_command(command)

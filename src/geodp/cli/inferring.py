@@ -1,0 +1,129 @@
+"""geodp infer: mean, confidence region and variance under one promise."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+import geodp as gd
+from geodp.cli import build, options
+from geodp.cli.output import Output, check_writable
+from geodp.cli.program import EXIT_CODES
+from geodp.errors import InputError
+from geodp.io.records import read_layout
+
+
+@click.command(epilog=EXIT_CODES)
+@click.argument("file")
+@options.space_option
+@options.file_options
+@options.ball_options
+@options.guarantee_options
+@click.option("--confidence", type=float, default=0.95, metavar="P", help="Default: 0.95.")
+@click.option(
+    "--spread", type=float, metavar="S", help="Cut tangent vectors at this public length."
+)
+@click.option(
+    "--replaced",
+    default="0.01",
+    metavar="SHARE",
+    help="Share of the promise for the noisy share of replaced records; 0 switches it off.",
+)
+@click.option(
+    "--by",
+    metavar="FILE",
+    help="A text file with one public label a line: one inference for each, in parallel.",
+)
+@click.option("--by-name", default="group", metavar="NAME", help="What the labels are: site, sex.")
+@click.option(
+    "--public-labels",
+    is_flag=True,
+    help="Declares that labels and group sizes may be published; needed for --by.",
+)
+@click.option(
+    "--unit", callback=options.writable_text, metavar="TEXT", help="What one record is: person."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Simulate with this seed: NOT PRIVATE.")
+@click.option("--out", metavar="PATH", help="Save the JSON document here too.")
+@options.ledger_options
+@click.option(
+    "--request-id",
+    callback=options.writable_text,
+    metavar="ID",
+    help="A text for this request alone: a retry with it returns the stored releases.",
+)
+@options.json_option
+def infer(file: str, quiet: bool, **given: Any) -> None:
+    """Release the Fréchet mean of the records in FILE with its confidence region, the variance
+    with its interval, and the share of records that the public rule replaced.
+
+    The guarantee covers all of it together. The document with every receipt is printed as JSON.
+    """
+    output = Output(quiet)
+    ledger = build.ledger(given)
+    _, layout = build.space_and_layout(given)
+    promise = build.guarantee(given)
+    domain = build.ball(given, layout, required=True)
+    assert domain is not None
+    check_writable(given["out"], file, given["center"], given["by"])
+    labels = None if given["by"] is None else _labels(given["by"])
+    records = domain.accept(read_layout(file, layout, key=given["key"], header=given["header"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a warning could depend on a record
+        found = gd.infer(
+            records,
+            domain,
+            promise,
+            given["confidence"],
+            replaced=_share(given["replaced"]),
+            spread=given["spread"],
+            by=labels,
+            by_name=given["by_name"],
+            by_public=given["public_labels"],
+            unit=given["unit"],
+            ledger=ledger,
+            dataset=given["dataset"],
+            group=given["group"],
+            request_id=given["request_id"],
+            rng=_generator(given["seed"]),
+        )
+    document = found.to_json()
+    try:
+        if given["out"] is not None:
+            _save(document, given["out"])
+    finally:  # what was spent is shown, come what may
+        output.document(document)
+        output.prose(repr(found))
+
+
+def _labels(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise InputError(f"The labels {path!r} cannot be read as text.") from error
+
+
+def _share(text: str) -> Any:
+    return 0 if text.strip() in ("0", "0.0") else text
+
+
+def _generator(seed: int | None) -> Any:
+    if seed is None:
+        return None
+    import numpy as np
+
+    return np.random.default_rng(seed)
+
+
+def _save(document: dict[str, Any], path: str) -> None:
+    try:
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"The document could not be written to {path!r}; it is on standard output."
+        ) from error

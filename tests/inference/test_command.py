@@ -1,0 +1,54 @@
+"""geodp infer as a user runs it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from geodp.cli import main
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "plane.npy"
+    np.save(path, np.random.default_rng(1).uniform(-0.5, 0.5, (200, 2)))
+    return path
+
+
+def run(file, *words):
+    start = ("infer", file, "--space", "euclidean:2", "--center", "origin", "--radius", "1")
+    return CliRunner().invoke(main, [str(word) for word in (*start, *words)])
+
+
+def test_one_document_on_stdout(file, tmp_path):
+    out = tmp_path / "out.json"
+    result = run(file, "--gdp", "1", "--confidence", "0.9", "--unit", "scan", "--out", out)
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    assert document == json.loads(out.read_text())
+    assert document["region"]["confidence"] == 0.9
+    assert document["releases"]["mean"]["request"]["unit"] == "scan"
+    assert "confidence region" in result.stderr
+
+
+def test_groups_and_refusals(file, tmp_path):
+    labels = tmp_path / "labels.txt"
+    labels.write_text("a\n" * 100 + "b\n" * 100)
+    result = run(file, "--gdp", "1", "--by", labels, "--public-labels", "--json", "--replaced", 0)
+    assert result.exit_code == 0
+    groups = json.loads(result.stdout)["groups"]
+    assert set(groups) == {"a", "b"}
+    assert "replaced" not in groups["a"]["releases"]
+    for words in (
+        ("--gdp", 1, "--by", labels),
+        ("--gdp", 1, "--confidence", 2),
+        ("--gdp", 1, "--pure", 1),
+        ("--gdp", 1, "--replaced", 3),
+    ):
+        result = run(file, *words)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("Error: ")
+        assert result.stdout == ""
