@@ -157,14 +157,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for mu in MUS:
                 start = time.perf_counter()
                 rows += cell(population, n, mu, run.count(REPEATS), run.seed)
+                relative(rows)
+                run.table("coverage", rows)
                 said = rows[-2]
                 print(
                     f"{said['space']:<24} n={n:<5} mu={mu:<5} region {said['region']:.3f} "
                     f"interval {said['interval']:.3f}  {time.perf_counter() - start:.0f} s",
                     file=sys.stderr,
                 )
-    relative(rows)
-    run.table("coverage", rows)
     run.document("coverage", {"cells": len(rows)})
     picture(run, rows)
 

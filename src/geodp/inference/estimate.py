@@ -26,7 +26,7 @@ from geodp.statistics.sensitivity import hessian_floor
 from geodp.statistics.tangent_moments import View, hessian_bounds
 
 _FLOOR = 0.7  # of the noise's standard deviation
-_TINY = 1e-24  # of R^2: keeps the covariance of identical records invertible
+_TINY = 1e-14  # of R^2: keeps the covariance of identical records invertible
 
 
 @final

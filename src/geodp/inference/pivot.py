@@ -79,8 +79,8 @@ class Pivot:
             if law is not None:
                 unit = law.sample(rng, count) / np.sqrt(law.mean_square() / d)
             z += unit @ symmetric_root(self.noise)
-        wave = rng.standard_normal((count, d * (d + 1) // 2)) * np.sqrt(2 / self.n)
-        sample = self.covariance.matrix + root @ symmetric(wave, d) @ root
+        half = root @ _bartlett(rng, count, d, self.n - 1)
+        sample = half @ np.swapaxes(half, 1, 2) / (self.n - 1)
         drawn = self.covariance.redrawn(sample, rng)
         frames = np.broadcast_to(self.frame, (count, d, d))
         if self.hessian is not None:
@@ -89,6 +89,14 @@ class Pivot:
         total = frames @ drawn @ np.swapaxes(frames, 1, 2) / self.n + self.noise
         solved = np.linalg.solve(total, z[:, :, None])[:, :, 0]
         return np.asarray((z * solved).sum(axis=1))
+
+
+def _bartlett(rng: np.random.Generator, count: int, d: int, dof: int) -> Array:
+    """Lower triangular A, ``(count, d, d)``, with A Aᵀ standard Wishart of ``dof`` >= d degrees."""
+    lower = np.tril(rng.standard_normal((count, d, d)), -1)
+    diagonal = np.arange(d)
+    lower[:, diagonal, diagonal] = np.sqrt(rng.chisquare(dof - diagonal, (count, d)))
+    return lower
 
 
 def matched_dof(confidence: float, dim: int, quantile: float) -> float:

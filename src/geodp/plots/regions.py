@@ -25,7 +25,10 @@ _FAINT = 24  # ellipses drawn from the edge of a region of tensors
 
 
 def plot_regions(
-    regions: Sequence[ConfidenceRegion], labels: Sequence[str] | None = None, ax: Any = None
+    regions: Sequence[ConfidenceRegion],
+    labels: Sequence[str] | None = None,
+    ax: Any = None,
+    title: str | None = None,
 ) -> Any:
     """Draw one region or several on one picture.
 
@@ -38,6 +41,7 @@ def plot_regions(
     regions : regions on one space.
     labels : a name for each.
     ax : matplotlib axes; new ones by default.
+    title : the first line; the level and the space by default.
 
     Examples
     --------
@@ -58,7 +62,7 @@ def plot_regions(
     space = regions[0].space
     if ax is None:
         _, ax = pyplot().subplots(figsize=(5.0, 5.6), layout="constrained")
-    level = f"{100 * regions[0].confidence:g} % confidence regions on {space.spec}"
+    level = title or f"{100 * regions[0].confidence:g} % confidence regions on {space.spec}"
     headline(ax, f"{level}\nfilled: the sample's part; outline: with privacy noise")
     _DRAW.get((kind_of(space), space.dim), _intervals)(regions, names, ax)
     style.legend_below(ax, -0.1, columns=2)
@@ -107,8 +111,14 @@ def _disk(regions: Sequence[ConfidenceRegion], names: Sequence[str], ax: Axes) -
     ax.fill(np.cos(angle), np.sin(angle), color=style.FAINT, lw=0, zorder=0)
     ax.plot(np.cos(angle), np.sin(angle), color=style.INK, lw=1.0, zorder=2)
     _curves(regions, names, ax, space.to_ball)
+    seen = np.concatenate([space.to_ball(r.boundary()) for r in regions])
+    middle = (seen.max(axis=0) + seen.min(axis=0)) / 2
+    reach = max(1.4 * float(np.abs(seen - middle).max()), 0.05)
+    if reach < 0.5:  # a small region is looked at closely
+        ax.set_xlim(middle[0] - reach, middle[0] + reach)
+        ax.set_ylim(middle[1] - reach, middle[1] + reach)
     ax.set_aspect("equal")
-    style.no_frame(ax)
+    style.quiet_frame(ax)
     ax.set_xlabel("Poincaré disk")
 
 
