@@ -25,7 +25,7 @@ from geodp.spaces.base import Array
 from geodp.statistics.sensitivity import hessian_floor
 from geodp.statistics.tangent_moments import View, hessian_bounds
 
-_FLOOR = 0.7  # of the noise's standard deviation
+_FLOOR = 1.0  # of the noise's standard deviation
 _TINY = 1e-14  # of R^2: keeps the covariance of identical records invertible
 
 
