@@ -57,7 +57,8 @@ class GridCalibration(Calibration):
                 count += 1
             return count
 
-        index = round(Fraction(float(value[0])) / Fraction(self.step))
+        steps = Fraction(float(value[0])) / Fraction(self.step)
+        index = math.floor(steps + Fraction(1, 2))  # round() takes halves to even: two steps apart
         return np.array([(index + geometric() - geometric()) * self.step])
 
     def sample(self, value, size=None, rng=None):

@@ -64,3 +64,16 @@ def test_they_are_short() -> None:
     for path in EXAMPLES.glob("*.py"):
         code = [x for x in path.read_text().splitlines() if x.strip() and '"""' not in x]
         assert len(code) <= 75, path.name
+
+
+def test_the_mechanism_moves_one_step_for_values_one_sensitivity_apart() -> None:
+    """Also where both lie half-way between steps, and rounding halves to even would move two."""
+    from geodp.random import GeneratorBits
+
+    cal = gd.calibrate(example("mechanism").GridLaplace(), gd.Euclidean(1), 0.25, gd.PureDP(1))
+    for start in (-0.375, -0.125, 0.125, 0.375, 0.6):
+        low, high = (
+            cal.draw(np.array([at]), GeneratorBits(np.random.default_rng(3)))[0]
+            for at in (start, start + 0.25)
+        )
+        assert high - low == 0.25

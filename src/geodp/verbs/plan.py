@@ -136,7 +136,7 @@ def plan(
     >>> import numpy as np, geodp as gd
     >>> mean = gd.FrechetMean(gd.Ball(gd.SPD(2), np.eye(2), 1.5))
     >>> gd.plan(mean, 100, gd.ApproxDP(1, 1e-5)).best.name
-    'wrapped-l2-laplace'
+    'riemannian-laplace'
     """
     if releases != 1:
         raise NotYetError(
@@ -220,7 +220,7 @@ def _mean(distances: Array) -> tuple[float, float]:
 
 
 def _ranked(rows: list[PlanRow]) -> tuple[PlanRow, ...]:
-    """By distance at the centre; within two standard errors the fixed order stands."""
+    """By expected distance; within two standard errors the fixed order stands."""
     able = [row for row in rows if row.why_not is None]
     ranked: list[PlanRow] = []
     for row in able:
@@ -232,7 +232,13 @@ def _ranked(rows: list[PlanRow]) -> tuple[PlanRow, ...]:
 
 
 def _clearly_nearer(row: PlanRow, other: PlanRow) -> bool:
+    """By the mean of the distances at centre and edge: where the value lies is secret."""
+    (near, error), (far, other_error) = _figure(row), _figure(other)
+    return bool(near < far - 2 * np.hypot(error, other_error))
+
+
+def _figure(row: PlanRow) -> tuple[float, float]:
     assert row.center is not None
-    assert other.center is not None
-    error = 2 * np.hypot(row.center_error or 0.0, other.center_error or 0.0)
-    return bool(row.center < other.center - error)
+    assert row.edge is not None
+    error = np.hypot(row.center_error or 0.0, row.edge_error or 0.0) / 2
+    return (row.center + row.edge) / 2, float(error)
