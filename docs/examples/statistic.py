@@ -3,7 +3,6 @@
 import numpy as np
 
 import geodp as gd
-from geodp.statistics.protocol import Certified
 
 
 class TrimmedChartMean:
@@ -36,7 +35,7 @@ class TrimmedChartMean:
             z = space.log_coords(center, chunk)
             total += np.clip(z, -self.bound, self.bound).sum(axis=0)
         mean = total / len(points)
-        return Certified(space.exp_coords(center, mean), self.error_bound)
+        return gd.Certified(space.exp_coords(center, mean), self.error_bound)
 
 
 def main():

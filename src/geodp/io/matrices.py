@@ -19,8 +19,8 @@ class MatrixCensus:
     """Counts of asymmetric, indefinite and rank-deficient matrices among finite ones.
 
     A matrix is rank-deficient if an eigenvalue is below rounding, relative to the greatest in
-    absolute value; ``zero_sums`` counts those whose rows also sum to zero, as average-referenced
-    signals do.
+    absolute value; ``zero_sums`` counts those, but 0, whose rows also sum to zero, as
+    average-referenced signals do.
     """
 
     size: int
@@ -46,7 +46,7 @@ class MatrixCensus:
         sums = np.abs(unit.sum(axis=2)).max(axis=1, initial=0.0)
         self.indefinite += int(negative.sum())
         self.deficient += int(deficient.sum())
-        self.zero_sums += int((deficient & (sums <= 1e-10)).sum())
+        self.zero_sums += int((deficient & (rank > 0) & (sums <= 1e-10)).sum())
         self.ranks = sorted({*self.ranks, *map(int, rank[deficient])})
 
     def facts(self) -> dict[str, Any]:
