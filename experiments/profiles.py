@@ -3,7 +3,8 @@
     python experiments/profiles.py [cases] [seed]
 
 Prints the cases where a bound is below the truth or more than 1e-4 above it (δ ≥ 1e-12), of which
-there should be none. 2000 cases take about half an hour on one core.
+there should be none, and writes experiments/results/profiles.json. 2000 cases take about half an
+hour on one core.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
+from recording import RESULTS, versions, write_json
 
 from geodp.noise.spherical import SphericalLaw
 from geodp.privacy.spherical_certified import SINGLE, delta_enclosure
@@ -53,10 +55,18 @@ def main(count: int = 2000, seed: int = 1) -> int:
         if not (high >= truth - error and low <= truth + error and high <= low * (1 + 1e-4)):
             failures += 1
             print("FAIL", law, ratio, epsilon, truth, error, low, high, flush=True)
-    print(
-        f"{count} cases, {failures} failures, widest {widest:.1e} relative, "
-        f"median {np.median(seconds):.3f} s, slowest {max(seconds):.2f} s"
-    )
+    facts = {
+        "command": f"python experiments/profiles.py {count} {seed}",
+        "seed": seed,
+        **versions(),
+        "cases": count,
+        "failures": failures,
+        "widest_relative": float(f"{widest:.2g}"),
+        "median_seconds": round(float(np.median(seconds)), 4),
+        "slowest_seconds": round(max(seconds), 3),
+    }
+    write_json(RESULTS / "profiles.json", facts)
+    print(facts)
     return failures
 
 

@@ -10,7 +10,7 @@ from geodp.mechanisms.base import Calibration, Evaluated, Mechanism, Stage
 from geodp.mechanisms.knorm_gradient import KNormGradient
 from geodp.mechanisms.riemannian import RiemannianGaussian, RiemannianLaplace
 from geodp.mechanisms.wrapped import PrivateFootpoint, Wrapped
-from geodp.noise.strategies import Gaussian, L2Laplace
+from geodp.noise.strategies import Gaussian, L2Laplace, SphericalGamma
 
 __all__ = [
     "Calibration",
@@ -32,6 +32,7 @@ def candidates() -> tuple[Mechanism, ...]:
     return (
         Wrapped(Gaussian()),
         Wrapped(L2Laplace()),
+        Wrapped(SphericalGamma()),
         RiemannianLaplace(),
         RiemannianGaussian(),
     )

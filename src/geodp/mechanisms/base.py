@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.profile import Profile
+from geodp.privacy.shares import equal_shares
 from geodp.random import BitStream
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
@@ -55,6 +56,10 @@ class Calibration(ABC):
     def expected_distance(self, at: ArrayLike | None = None) -> float:
         """Mean geodesic distance of a draw from the value ``at`` (default: the ball's centre)."""
 
+    def mean_distance(self) -> float | None:
+        """Mean distance from a value at the ball's centre, where a formula gives it, else None."""
+        return None
+
     @abstractmethod
     def mean_squared_error(self) -> float:
         """E of the squared length of the noise, in the tangent space."""
@@ -67,6 +72,11 @@ class Calibration(ABC):
     def distance_bound(self, distance: float) -> float:
         """A proven upper bound on the expected distance, for a value at ``distance`` from the
         public point that the mechanism is built on."""
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Those of the noise's law besides its scale, by name."""
+        return {}
 
     @abstractmethod
     def facts(self) -> dict[str, object]:
@@ -123,6 +133,18 @@ class Mechanism(ABC):
         """The exact sensitivity in the mechanism's own norm, and a bound on what rounding adds on
         either side; None for the statistic's own, a geodesic distance."""
         return None
+
+    def resolved(self, space: Space, guarantee: Guarantee, releases: int = 1) -> Mechanism:
+        """This mechanism, with what it leaves open chosen for so many equal releases that keep the
+        guarantee in total; GuaranteeError where nothing can."""
+        return self
+
+    def shares(
+        self, space: Space, guarantee: Guarantee, releases: int = 1
+    ) -> tuple[Guarantee, ...]:
+        """Promises for one release, by each of which ``releases`` of them keep the guarantee in
+        total; a plan takes the one of least error."""
+        return equal_shares(guarantee, releases)
 
     def rebuilt(self, facts: Mapping[str, Any]) -> Mechanism:
         """The strategy that wrote ``facts`` on a receipt, of the same name as this one."""

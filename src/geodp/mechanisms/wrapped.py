@@ -20,7 +20,9 @@ from geodp.privacy.families import profile_for, ratio_for
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.numbers import exact
 from geodp.privacy.profile import Profile
+from geodp.privacy.shares import equal_shares, noise_share
 from geodp.privacy.solve import scale_for
+from geodp.privacy.spherical_best import best_noise
 from geodp.random import BitStream, bit_stream, check_generator
 from geodp.rounding.release import round_release
 from geodp.spaces.base import Array, Space
@@ -89,8 +91,9 @@ class Wrapped(Mechanism):
 
     def why_not(self, space: Space, guarantee: Guarantee, ball: Ball | None) -> str | None:
         try:
+            noise = self._noise_for(space, guarantee, 1)
             for stage in self.stages(guarantee):
-                ratio_for(self.noise, space.dim, stage.guarantee)
+                ratio_for(noise, space.dim, stage.guarantee)
             _lipschitz(space, ball, self._public_footpoint(space, ball))
         except InputError as error:
             return str(error)
@@ -107,10 +110,12 @@ class Wrapped(Mechanism):
         footpoint = self._public_footpoint(space, ball)
         factor = _lipschitz(space, ball, footpoint)
         tangent = sensitivity if factor == 1 else float(np.nextafter(sensitivity * factor, np.inf))
-        scale = scale_for(tangent, ratio_for(self.noise, space.dim, guarantee))
-        profile = profile_for(self.noise, space.dim, Fraction(tangent) / Fraction(scale))
+        noise = self._noise_for(space, guarantee, 1)
+        scale = scale_for(tangent, ratio_for(noise, space.dim, guarantee))
+        profile = profile_for(noise, space.dim, Fraction(tangent) / Fraction(scale))
+        chosen = Wrapped(noise, self.footpoint)
         return WrappedCalibration(
-            self, space, guarantee, scale, profile, ball, footpoint, sensitivity, tangent
+            chosen, space, guarantee, scale, profile, ball, footpoint, sensitivity, tangent
         )
 
     def stages(self, guarantee: Guarantee) -> tuple[Stage, ...]:
@@ -121,6 +126,22 @@ class Wrapped(Mechanism):
 
     def at(self, point: Array) -> Wrapped:
         return Wrapped(self.noise, point)
+
+    def resolved(self, space: Space, guarantee: Guarantee, releases: int = 1) -> Wrapped:
+        return Wrapped(self._noise_for(space, guarantee, releases), self.footpoint)
+
+    def shares(
+        self, space: Space, guarantee: Guarantee, releases: int = 1
+    ) -> tuple[Guarantee, ...]:
+        if releases == 1 or isinstance(self.footpoint, PrivateFootpoint):
+            return equal_shares(guarantee, releases)
+        return (noise_share(self.noise, space.dim, guarantee, releases),)
+
+    def _noise_for(self, space: Space, guarantee: Guarantee, releases: int) -> Noise:
+        """The noise with its parameters. A private footpoint's are those of its last draw."""
+        last = self.stages(guarantee)[-1].guarantee
+        moment = 2 if space.is_flat else 1
+        return self.noise.resolved(lambda: best_noise(space.dim, last, moment, releases))
 
     def offset(self, ball: Ball) -> float:
         footpoint = self._public_footpoint(ball.space, ball)
@@ -183,6 +204,12 @@ class WrappedCalibration(Calibration):
         values = np.broadcast_to(point, (_REPEATS, *point.shape))
         return float(self.distances(values, np.random.default_rng(_SEED)).mean())
 
+    def mean_distance(self) -> float | None:
+        """That of the noise: exp keeps distances from the footpoint, up to the cut locus."""
+        if not (self.space.is_hadamard and np.array_equal(self.footpoint, self._default_value())):
+            return None
+        return self.law.mean_radius(self.scale)
+
     def mean_squared_error(self) -> float:
         return self.law.mean_square(self.scale)
 
@@ -193,11 +220,14 @@ class WrappedCalibration(Calibration):
     def distance_bound(self, distance: float) -> float:
         return wrapped_distance_bound(self.space, self.law, self.scale, distance)
 
+    @property
+    def parameters(self) -> dict[str, float]:
+        return self.mechanism.noise.parameters
+
     def facts(self) -> dict[str, object]:
-        parameters = self.mechanism.noise.parameters
         return {
             "name": self.mechanism.name,
-            **({"parameters": parameters} if parameters else {}),
+            **({"parameters": self.parameters} if self.parameters else {}),
             "footpoint": self.footpoint.tolist(),
             "scale": self.scale,
             "tangent_sensitivity": self.tangent_sensitivity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,3 +26,7 @@ class Noise(ABC):
     @abstractmethod
     def parameters(self) -> dict[str, float]:
         """What receipts carry besides the name to rebuild the strategy."""
+
+    def resolved(self, best: Callable[[], Noise]) -> Noise:
+        """This strategy, or ``best()`` where it leaves its parameters open."""
+        return self

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from geodp.errors import InputError, NotYetError
+from geodp.errors import InputError
 from geodp.noise.base import Noise
 from geodp.noise.spherical import SphericalLaw
 
@@ -59,7 +59,9 @@ class L2Laplace(Noise):
 class SphericalGamma(Noise):
     """Radius density proportional to r**shape * exp(-(r/scale)**power); shape > -1, power > 0.
 
-    Without parameters: the best member for the guarantee and dimension at hand.
+    Without parameters: the member of least error for the dimension and the guarantee at hand, which
+    may be ``Gaussian()`` or ``L2Laplace()``. Least mean squared error on flat spaces, least mean
+    distance from a value at the footpoint on curved ones.
 
     >>> SphericalGamma(shape=1.0, power=1.0).law(2) == L2Laplace().law(2)
     True
@@ -88,12 +90,15 @@ class SphericalGamma(Noise):
 
     def law(self, dim: int) -> SphericalLaw:
         if self.shape is None or self.power is None:
-            raise NotYetError(
-                "SphericalGamma() without parameters asks for an optimised law, which geodp "
-                "cannot choose yet; name one, such as SphericalGamma(shape=1.0, power=1.0), "
-                "Gaussian() or L2Laplace()."
+            raise InputError(
+                "SphericalGamma() without parameters is a law only once a guarantee is known: "
+                "calibrate, plan and release choose it; or name one, such as "
+                "SphericalGamma(shape=1.0, power=1.0)."
             )
         return SphericalLaw(dim, shape=float(self.shape), power=float(self.power), rate=1.0)
+
+    def resolved(self, best: Callable[[], Noise]) -> Noise:
+        return best() if self.shape is None else self
 
 
 def noise_named(name: str, parameters: Mapping[str, float] | None = None) -> Noise:

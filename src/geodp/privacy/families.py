@@ -11,7 +11,6 @@ from geodp.noise.strategies import noise_named
 from geodp.privacy.gaussian import GaussianProfile
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.numbers import root_down
-from geodp.privacy.profile import Profile
 from geodp.privacy.solve import gaussian_ratio
 from geodp.privacy.spherical import SphericalProfile
 
@@ -37,7 +36,9 @@ def ratio_for(noise: Noise | str, dim: int, guarantee: Guarantee) -> Fraction:
     return ratio if double == 1 else root_down(ratio**2 / double)
 
 
-def profile_for(noise: Noise | str, dim: int, ratio: Fraction) -> Profile:
+def profile_for(
+    noise: Noise | str, dim: int, ratio: Fraction
+) -> GaussianProfile | SphericalProfile:
     """The certified profile of noise at an exact sensitivity/scale, in ``dim`` dimensions.
 
     >>> from geodp.noise.strategies import L2Laplace

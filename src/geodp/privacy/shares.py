@@ -10,8 +10,12 @@ from functools import lru_cache, partial
 from typing import final
 
 from geodp.errors import GuaranteeError, InputError
+from geodp.noise.base import Noise
+from geodp.noise.spherical import SphericalLaw
+from geodp.noise.strategies import noise_named
 from geodp.privacy.compose import compose
 from geodp.privacy.families import profile_for, ratio_for
+from geodp.privacy.gaussian import GaussianProfile
 from geodp.privacy.guarantees import (
     ZCDP,
     ApproxDP,
@@ -22,39 +26,116 @@ from geodp.privacy.guarantees import (
 )
 from geodp.privacy.numbers import float_down, root_down
 from geodp.privacy.profile import Profile
+from geodp.privacy.pure import PureProfile
+from geodp.privacy.solve import laplace_ratio
+from geodp.privacy.spherical_solve import spherical_ratio
 
+_NEAR = (3e-4, 1e-3, 4e-3, 2e-2, 0.1)  # below the float solution, tried in turn
 _CLOSE = 2e-5  # relative: how near to the largest ratio the search stops
 _STEPS = 40
 
 
-def share_of(noise: str, dim: int, guarantee: Guarantee, releases: int) -> Fraction:
+def share_of(noise: Noise | str, dim: int, guarantee: Guarantee, releases: int) -> Fraction:
     """The largest certified sensitivity/scale at which ``releases`` equal releases keep a promise.
 
     Pure ε, Rényi ε̄ and ρ are divided by k, μ² too. (ε, δ): Gaussian noise by way of GDP; every
-    other law by its certified loss distribution, within 2e-5 of what that allows. Raises
-    GuaranteeError when the law cannot keep the promise, InputError for a bad number of releases.
+    other law by its certified loss distribution, within 2e-5 of what that allows for the ℓ2-Laplace
+    and within 1e-3 for others, which take longer to certify. Raises GuaranteeError when the law
+    cannot keep the promise, InputError for a bad number of releases.
 
     >>> float(share_of("gaussian", 3, GaussianDP(1), 100))
     0.1
     """
     if isinstance(releases, bool) or not isinstance(releases, int) or releases < 1:
         raise InputError("the number of releases must be an integer of at least one.")
-    if releases == 1:
-        return ratio_for(noise, dim, guarantee)
-    return _SHARES[guarantee.notion](noise, dim, guarantee, releases)
+    strategy = noise_named(noise) if isinstance(noise, str) else noise
+    if releases == 1 or not isinstance(guarantee, ApproxDP):
+        return ratio_for(strategy, dim, equal_part(guarantee, releases))
+    single = profile_for(strategy, dim, ratio_for(strategy, dim, guarantee))
+    if isinstance(single, GaussianProfile):  # μ² adds and says all
+        return root_down(ratio_for(strategy, dim, guarantee) ** 2 / releases)
+    return _searched(strategy, dim, guarantee, releases)
 
 
-def _approx(noise: str, dim: int, promise: ApproxDP, releases: int) -> Fraction:
-    single = ratio_for(noise, dim, promise)
-    if noise == "gaussian":  # μ² adds and says all
-        return root_down(single**2 / releases)
-    return _searched(noise, dim, promise, releases)
+def equal_part(guarantee: Guarantee, releases: int) -> Guarantee:
+    """What each of k equal releases may promise for their total, by adding alone; for (ε, δ) that
+    wastes much.
+
+    >>> equal_part(GaussianDP(1), 4)
+    GaussianDP(mu=0.5)
+    """
+    return guarantee if releases == 1 else _PARTS[guarantee.notion](guarantee, releases)
+
+
+def equal_shares(guarantee: Guarantee, releases: int) -> tuple[Guarantee, ...]:
+    """Promises for each of k equal releases of any mechanism, by each of which the total is kept.
+
+    Where promises add, one; for (ε, δ) a Gaussian DP and a pure one, by their exact compositions.
+
+    >>> equal_shares(ApproxDP(1, "1e-5"), 4)
+    (GaussianDP(mu=0.134024), PureDP(epsilon=0.121614))
+    """
+    if releases == 1 or not isinstance(guarantee, ApproxDP):
+        return (equal_part(guarantee, releases),)
+    mu = share_of("gaussian", 1, guarantee, releases)
+    return GaussianDP(_short(mu)), PureDP(_short(_pure_share(guarantee, releases)))
+
+
+def noise_share(noise: Noise, dim: int, guarantee: Guarantee, releases: int) -> Guarantee:
+    """The promise for each of k equal releases of one noise at which their total is kept.
+
+    The ratio of ``share_of``, in the notion that says most: GDP for the Gaussian, pure ε for a law
+    that has one, else a pair (ε, δ) of its profile, rounded down. δ(ε) grows with the ratio, so a
+    smaller pair needs no larger ratio.
+    """
+    if not isinstance(guarantee, ApproxDP):
+        return equal_part(guarantee, releases)
+    ratio = share_of(noise, dim, guarantee, releases)
+    profile = profile_for(noise, dim, ratio)
+    if isinstance(profile, GaussianProfile):
+        return GaussianDP(_short(ratio))
+    if "pure" in profile.routes():
+        return PureDP(_short(profile.pure_upper() * (1 - Fraction(1, 10**12))))
+    epsilon = _short(Fraction(profile.epsilon(guarantee.delta)))
+    return ApproxDP(epsilon, _short(profile.delta_lower(epsilon)))
+
+
+def _short(number: Fraction) -> Fraction:
+    """Six significant digits, rounded down: at most 1e-5 relative is lost, and it can be typed."""
+    digits = 6 - math.floor(math.log10(number)) - 1
+    unit = Fraction(10) ** -digits
+    return math.floor(number / unit) * unit
 
 
 @lru_cache(maxsize=256)
-def _searched(noise: str, dim: int, promise: ApproxDP, releases: int) -> Fraction:
-    start = float_down(ratio_for(noise, dim, promise)) / math.sqrt(releases)
-    return largest_ratio(partial(profile_for, noise, dim), promise, releases, start)
+def _pure_share(promise: ApproxDP, releases: int) -> Fraction:
+    start = float_down(laplace_ratio(promise)) / math.sqrt(releases)
+    return largest_ratio(PureProfile, promise, releases, start)
+
+
+@lru_cache(maxsize=256)
+def _searched(noise: Noise, dim: int, promise: ApproxDP, releases: int) -> Fraction:
+    law = noise.law(dim)
+    profile_at = partial(profile_for, noise, dim)
+    start = _estimate(law, promise, releases)
+    if law.shape == dim - 1 and law.power == 1:
+        return largest_ratio(profile_at, promise, releases, start)
+    for step in _NEAR:
+        ratio = Fraction(start * (1 - step))
+        if compose([profile_at(ratio)] * releases).keeps(promise.epsilon, promise.delta):
+            return ratio
+    raise GuaranteeError(
+        "no scale of this law could be certified for so many releases; use L2Laplace or Gaussian."
+    )
+
+
+def _estimate(law: SphericalLaw, promise: ApproxDP, releases: int) -> float:
+    from geodp.privacy.spherical_estimates import estimated_ratio
+
+    try:
+        return estimated_ratio(law, promise, releases)
+    except (ArithmeticError, ValueError):
+        return float_down(spherical_ratio(law, promise)) / math.sqrt(releases)
 
 
 def largest_ratio(
@@ -123,26 +204,10 @@ class _Bracket:
         return min(max(aim, self.low * math.exp(edge)), self.high * math.exp(-edge))
 
 
-def _pure(noise: str, dim: int, promise: PureDP, releases: int) -> Fraction:
-    return ratio_for(noise, dim, PureDP(promise.epsilon / releases))
-
-
-def _gdp(noise: str, dim: int, promise: GaussianDP, releases: int) -> Fraction:
-    return ratio_for(noise, dim, GaussianDP(root_down(promise.mu**2 / releases)))
-
-
-def _renyi(noise: str, dim: int, promise: RenyiDP, releases: int) -> Fraction:
-    return ratio_for(noise, dim, RenyiDP(promise.alpha, promise.epsilon / releases))
-
-
-def _zcdp(noise: str, dim: int, promise: ZCDP, releases: int) -> Fraction:
-    return ratio_for(noise, dim, ZCDP(promise.rho / releases))
-
-
-_SHARES: dict[str, Callable[..., Fraction]] = {
-    "pure": _pure,
-    "approx": _approx,
-    "gdp": _gdp,
-    "renyi": _renyi,
-    "zcdp": _zcdp,
+_PARTS: dict[str, Callable[..., Guarantee]] = {
+    "pure": lambda total, k: PureDP(total.epsilon / k),
+    "approx": lambda total, k: ApproxDP(total.epsilon / k, total.delta / k),
+    "gdp": lambda total, k: GaussianDP(root_down(total.mu**2 / k)),
+    "renyi": lambda total, k: RenyiDP(total.alpha, total.epsilon / k),
+    "zcdp": lambda total, k: ZCDP(total.rho / k),
 }

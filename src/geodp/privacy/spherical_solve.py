@@ -68,7 +68,7 @@ def epsilon_estimate(shift: Shift, delta: float) -> float | None:
     law = FloatShift.of(shift)
     try:
         with np.errstate(all="ignore"):
-            return _log_root(lambda e: -_log_delta(law, e), -_log(delta), 1.0)
+            return log_root(lambda e: -_log_delta(law, e), -_log(delta), 1.0)
     except (ArithmeticError, ValueError):
         return None
 
@@ -99,7 +99,7 @@ def _approx(unit: Shift, promise: ApproxDP) -> Fraction | None:
     from geodp.privacy.spherical_certified import delta_enclosure
 
     law, epsilon = FloatShift.of(unit), float(promise.epsilon)
-    start = _log_root(
+    start = log_root(
         lambda s: _log_delta(law.at(s), epsilon), _log(float(promise.delta)), max(epsilon, 1e-3)
     )
     return _certified(
@@ -116,7 +116,7 @@ def _gdp_square(unit: Shift, square: Fraction) -> Fraction | None:
     from geodp.privacy.spherical_gdp import mu_estimate, mu_squared
 
     law, mu = FloatShift.of(unit), math.sqrt(square)
-    start = _log_root(lambda s: math.log(mu_estimate(law.at(s))), math.log(mu), mu)
+    start = log_root(lambda s: math.log(mu_estimate(law.at(s))), math.log(mu), mu)
     return _certified(_ratio(unit, start), lambda ratio: mu_squared(unit.at(ratio)) <= square)
 
 
@@ -138,7 +138,7 @@ def _renyi(unit: Shift, promise: RenyiDP) -> Fraction | None:
     if unit.pole == 0 and unit.power == 1:
         found = greatest(lambda x: kept(Fraction(x)))
         return None if found is None else Fraction(found)
-    start = _log_root(
+    start = log_root(
         lambda x: math.log(renyi_estimate(unit.at(Fraction(x)), promise.alpha)),
         math.log(promise.epsilon),
         math.sqrt(promise.epsilon / promise.alpha),
@@ -201,8 +201,10 @@ def _log_delta(law: FloatShift, epsilon: float) -> float:
     return _log(delta_estimate(law, epsilon))
 
 
-def _log_root(function: Callable[[float], float], wanted: float, start: float) -> float:
-    """x > 0 with f(x) = wanted for an increasing f, to about 1e-12 relative."""
+def log_root(
+    function: Callable[[float], float], wanted: float, start: float, close: float = 1e-12
+) -> float:
+    """x > 0 with f(x) = wanted for an increasing f, to about ``close`` relative."""
 
     def f(log_x: float) -> float:
         return function(math.exp(log_x)) - wanted
@@ -224,7 +226,7 @@ def _log_root(function: Callable[[float], float], wanted: float, start: float) -
         if low < -600:
             raise ValueError
     for _ in range(200):
-        if high - low < 1e-12 * max(1.0, abs(high)) or abs(f_high) < 1e-12:
+        if high - low < close * max(1.0, abs(high)) or abs(f_high) < close:
             break
         secant = high - f_high * (high - low) / (f_high - f_low) if f_low > -700 else low
         inside = low + 0.01 * (high - low) < secant < high - 0.01 * (high - low)

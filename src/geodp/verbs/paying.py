@@ -116,10 +116,12 @@ def checked(
 @final
 @dataclass(frozen=True)
 class Purse:
-    """What a plan knows of a ledger: its notion, and what is left (None: do not look)."""
+    """What a plan knows of a ledger: its notion, and what is left (None: do not look) for so many
+    releases."""
 
     notion: str | None = None
     left: Fraction | None = None
+    releases: int = 1
 
     def price(
         self, mechanism: Mechanism, statistic: Statistic, n: int, guarantee: Guarantee
@@ -131,9 +133,10 @@ class Purse:
             price, _ = price_of(mechanism.stages(guarantee), statistic, n, guarantee, self.notion)
         except LedgerRefusal as refusal:
             return None, str(refusal)
-        if self.left is not None and price > self.left:
+        if self.left is not None and price * self.releases > self.left:
             left = shown(self.left, down=True)
-            return shown(price), f"It costs {shown(price)}, and the ledger has {left} left."
+            each = "It costs" if self.releases == 1 else f"Each of {self.releases} releases costs"
+            return shown(price), f"{each} {shown(price)}, and the ledger has {left} left."
         return shown(price), None
 
 

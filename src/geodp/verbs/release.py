@@ -177,7 +177,7 @@ def strategy_for(
     reason = strategy.why_not(route.space, guarantee, route.ball)
     if reason is not None:
         raise ConditionError(reason)
-    return strategy
+    return strategy.resolved(route.space, guarantee)
 
 
 def _evaluate(statistic: Statistic, data: Any) -> Evaluated:
