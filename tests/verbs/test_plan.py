@@ -75,6 +75,35 @@ def test_bad_arguments(kwargs: dict[str, object], match: str) -> None:
         gd.plan(**given)
 
 
+def test_several_releases_share_a_guarantee() -> None:
+    """ℓ2-Laplace over Gaussian, E R: exact scales; the share of the Gaussian is mu/sqrt(k)."""
+    table = gd.plan(mean(), 100, gd.ApproxDP(1, "1e-5"), releases=4)
+    row = {row.mechanism.name: row for row in table.rows}
+    one = gd.plan(mean(), 100, gd.ApproxDP(1, "1e-5"), [gd.Wrapped(gd.Gaussian())]).rows[0]
+    assert row["wrapped-gaussian"].scale == pytest.approx(2 * one.scale, rel=1e-5)
+    assert row["wrapped-gaussian"].share.notion == "gdp"
+    squares = row["wrapped-l2-laplace"].scale ** 2 * 12 / (row["wrapped-gaussian"].scale ** 2 * 3)
+    assert squares == pytest.approx(0.87, abs=0.006)
+    best = table.rows[0]
+    assert best.exact <= min(row["wrapped-l2-laplace"].exact, row["wrapped-gaussian"].exact)
+    again = gd.calibrate(best.mechanism, gd.SPD(2), table.sensitivity, best.share)
+    assert again.scale == best.scale
+    assert "4 releases together" in repr(table)
+    assert table.to_json()["mechanisms"][0]["share"] == best.share.to_json()
+    pure = gd.plan(mean(), 100, gd.PureDP(1), releases=4).rows[0]
+    assert (pure.mechanism.name, pure.share) == ("wrapped-l2-laplace", gd.PureDP("0.25"))
+
+
+def test_a_law_with_parameters_wins_where_it_is_clearly_better() -> None:
+    table = gd.plan(mean(), 100, gd.ApproxDP(0.1, 0.1))
+    best, *others = (row for row in table.rows if row.exact is not None)
+    assert best.mechanism.name == "wrapped-spherical-gamma"
+    assert best.exact < 0.96 * min(row.exact for row in others)
+    assert f"power {best.parameters['power']:g}" in repr(table)
+    names = [row.mechanism.name for row in gd.plan(mean(), 100, gd.GaussianDP(1)).rows]
+    assert "wrapped-spherical-gamma" not in names  # there it is the Gaussian
+
+
 def test_no_mechanism_at_all() -> None:
     table = gd.plan(mean(), 10, gd.PureDP(1), [gd.Wrapped(gd.Gaussian())])
     with pytest.raises(gd.InputError, match="No mechanism"):

@@ -59,9 +59,8 @@ class L2Laplace(Noise):
 class SphericalGamma(Noise):
     """Radius density proportional to r**shape * exp(-(r/scale)**power); shape > -1, power > 0.
 
-    Without parameters: the member of least error for the dimension and the guarantee at hand, which
-    may be ``Gaussian()`` or ``L2Laplace()``. Least mean squared error on flat spaces, least mean
-    distance from a value at the footpoint on curved ones.
+    Without parameters: the member of least error for the dimension and the guarantee at hand. Least
+    mean squared error on flat spaces, least mean distance from a value at the footpoint on curved.
 
     >>> SphericalGamma(shape=1.0, power=1.0).law(2) == L2Laplace().law(2)
     True

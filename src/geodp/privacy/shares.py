@@ -93,7 +93,7 @@ def noise_share(noise: Noise, dim: int, guarantee: Guarantee, releases: int) -> 
     ratio = share_of(noise, dim, guarantee, releases)
     profile = profile_for(noise, dim, ratio)
     if isinstance(profile, GaussianProfile):
-        return GaussianDP(_short(ratio))
+        return GaussianDP(_short(root_down(profile.square)))
     if "pure" in profile.routes():
         return PureDP(_short(profile.pure_upper() * (1 - Fraction(1, 10**12))))
     epsilon = _short(Fraction(profile.epsilon(guarantee.delta)))

@@ -32,17 +32,17 @@ Error = Callable[[float, float], float]  # of pole and power
 
 
 @lru_cache(maxsize=256)
-def best_noise(dim: int, guarantee: Guarantee, moment: int, releases: int = 1) -> Noise:
+def best_noise(dim: int, guarantee: Guarantee, moment: int, releases: int = 1) -> SphericalGamma:
     """The law of least E R^moment (1: mean length, 2: mean squared error) that keeps a promise.
 
-    For several equal releases it keeps the promise in total. ``Gaussian()`` or ``L2Laplace()``
-    where no other member is worth its parameters.
+    For several equal releases it keeps the promise in total. The Gaussian (power 2) or the
+    ℓ2-Laplace (power 1) where no other member is clearly better.
 
     >>> from geodp.privacy.guarantees import GaussianDP
     >>> best_noise(3, GaussianDP(1), 2)
-    Gaussian()
-    >>> best_noise(2, ApproxDP(0.1, 0.1), 2).name
-    'spherical-gamma'
+    SphericalGamma(shape=2.0, power=2.0)
+    >>> 5 < best_noise(2, ApproxDP(0.1, 0.1), 2).power < 6
+    True
     """
     composed = isinstance(guarantee, ApproxDP) and releases > 1
     each = guarantee if composed else equal_part(guarantee, releases)
@@ -70,16 +70,14 @@ def best_noise(dim: int, guarantee: Guarantee, moment: int, releases: int = 1) -
         except (GuaranteeError, ArithmeticError, ValueError):
             return math.inf
 
-    simple = min((Gaussian(), L2Laplace()), key=plain)
+    least, simple = min((plain(Gaussian()), 2.0), (plain(L2Laplace()), 1.0))
     with np.errstate(all="ignore"):
         found = _SEARCHES["composed" if composed else each.notion](error)
-        if found is None:
-            return simple
-        pole, power = _short(found[0]), _short(found[1])
-        gain = plain(simple) - error(pole, power)
-    if gain <= (_WORTH_COMPOSED if composed else _WORTH):
-        return simple
-    return SphericalGamma(_shape(dim, pole), power)
+        if found is not None:
+            pole, power = map(_short, found)
+            if least - error(pole, power) > (_WORTH_COMPOSED if composed else _WORTH):
+                return SphericalGamma(_shape(dim, pole), power)
+    return SphericalGamma(dim - 1.0, simple)
 
 
 # ---- where each promise has members -------------------------------------------------------------

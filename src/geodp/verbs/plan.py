@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -214,10 +215,11 @@ def check_releases(releases: object) -> int:
 
 
 def _same(row: PlanRow, other: PlanRow) -> bool:
-    """Whether an open mechanism became one that has a row already."""
-    return replace(row, mechanism=other.mechanism) == other and (
-        row.mechanism.name == other.mechanism.name
-    )
+    """Whether the best member of a family is one that has a row under its own name."""
+    if not row.parameters or other.parameters or row.center is None or other.center is None:
+        return False
+    pairs = (row.center, other.center), (row.edge or 0.0, other.edge or 0.0)
+    return all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
 
 
 def _row(
