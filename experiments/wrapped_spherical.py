@@ -78,7 +78,12 @@ def draw(run: Run, rows: list[dict[str, Any]]) -> None:
     plt = pyplot()
     dims = sorted({row["d"] for row in rows})
     fig, axes = plt.subplots(
-        1, len(dims), figsize=(4.4 * len(dims), 3.4), sharey=True, layout="constrained", squeeze=False
+        1,
+        len(dims),
+        figsize=(4.4 * len(dims), 3.4),
+        sharey=True,
+        layout="constrained",
+        squeeze=False,
     )
     for ax, dim in zip(axes.flat, dims, strict=True):
         chosen = [row for row in rows if row["d"] == dim]

@@ -90,8 +90,8 @@ def test_several_releases_share_a_guarantee() -> None:
     assert again.scale == best.scale
     assert "4 releases together" in repr(table)
     assert table.to_json()["mechanisms"][0]["share"] == best.share.to_json()
-    pure = gd.plan(mean(), 100, gd.PureDP(1), releases=4).rows[0]
-    assert (pure.mechanism.name, pure.share) == ("wrapped-l2-laplace", gd.PureDP("0.25"))
+    pure = gd.plan(mean(), 100, gd.PureDP(1), releases=4)
+    assert {row.share for row in pure.rows} == {gd.PureDP("0.25")}
 
 
 def test_a_law_with_parameters_wins_where_it_is_clearly_better() -> None:
