@@ -85,9 +85,8 @@ def one_sample(result: Any, point: ArrayLike) -> Verdict:
     """
     region = _region(result)
     _check_gaussian([region])
-    square = float(region.square(np.asarray(point, dtype=np.float64)))
-    expected = hotelling_quantile(region.confidence, region.space.dim, region.dof)
-    square *= expected / region.quantile  # p below 1 - confidence outside the region exactly
+    # p below 1 - confidence outside the region exactly
+    square = float(region.square(np.asarray(point, dtype=np.float64))) / _stretch(region)
     return Verdict("the mean is at the point", square, _tail(square, region.space.dim, region.dof))
 
 
@@ -131,8 +130,8 @@ def difference(first: Any, second: Any) -> Difference:
     point, logs, _ = _common(regions)
     space, level = regions[0].space, regions[0].confidence
     check_confidence(level)
-    sampling = _carried(space, point, regions, [r.sampling for r in regions])
-    noise = _carried(space, point, regions, [r.noise for r in regions])
+    sampling = _carried(space, point, regions, [r.sampling * _stretch(r) for r in regions])
+    noise = _carried(space, point, regions, [r.noise * _stretch(r) for r in regions])
     total = (sampling + noise).sum(axis=0)
     parts = [float(np.trace(np.linalg.solve(total, s))) / space.dim for s in sampling + noise]
     dof = 1 / sum(p**2 / r.dof for p, r in zip(parts, regions, strict=True))
@@ -152,7 +151,7 @@ def _common(regions: Sequence[ConfidenceRegion]) -> tuple[Array, Array, Array]:
     point = centers[0]
     for _ in range(_ROUNDS):
         logs = space.log_coords(point, centers)
-        covariances = _carried(space, point, regions, [r.covariance for r in regions])
+        covariances = _carried(space, point, regions, [r.covariance * _stretch(r) for r in regions])
         weights = np.linalg.inv(covariances)
         step = np.linalg.solve(weights.sum(axis=0), np.einsum("kij,kj->i", weights, logs))
         scale = float(np.linalg.norm(logs, axis=1).max())
@@ -168,6 +167,11 @@ def _carried(
     """Covariances at the regions' centres, in the coordinates at ``point``."""
     frames = [log_derivative(space, point, r.center) for r in regions]
     return np.stack([a @ m @ a.T for a, m in zip(frames, matrices, strict=True)])
+
+
+def _stretch(region: ConfidenceRegion) -> float:
+    """The region's simulated quantile over Hotelling's: below 1 where limits keep S too large."""
+    return region.quantile / hotelling_quantile(region.confidence, region.space.dim, region.dof)
 
 
 def _tail(square: float, dim: int, dof: float) -> float:

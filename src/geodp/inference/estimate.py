@@ -74,8 +74,8 @@ class Estimate:
 
     @cached_property
     def covariance(self) -> Array:
-        """The tangent covariance at ``numbers.at``, eigenvalues kept between a public fraction of
-        its noise's standard deviation and R²."""
+        """The tangent covariance at ``numbers.at``, eigenvalues kept between its noise's standard
+        deviation and R², both public."""
         part, reach = _present(self.numbers.covariance, "covariance"), self._reach
         return clamped(symmetric(part.value, self._dim), *self._covariance_limits(part, reach))
 
