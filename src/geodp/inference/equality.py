@@ -79,8 +79,8 @@ def one_sample(result: Any, point: ArrayLike) -> Verdict:
     >>> import numpy as np, geodp as gd
     >>> from geodp.inference import ConfidenceRegion, one_sample
     >>> one, zero = np.eye(1), np.zeros((1, 1))
-    >>> region = ConfidenceRegion(gd.Euclidean(1), np.zeros(1), one, zero, 0.95, 3.84, 1e9)
-    >>> round(one_sample(region, [1.959964]).p_value, 6)
+    >>> region = ConfidenceRegion(gd.Euclidean(1), np.zeros(1), one, zero, 0.95, 3.841459, 1e9)
+    >>> round(one_sample(region, [1.959964]).p_value, 4)
     0.05
     """
     region = _region(result)
