@@ -39,6 +39,7 @@ def test_own_search_beats_the_published_reductions(dim: int, percent: float) -> 
         (1, TOTAL),
         (20, TOTAL),
         (20, ApproxDP(0.1, 0.1)),
+        (2, ApproxDP(4, 0.1)),
         (3, PureDP(1)),
         (3, PureDP(20)),
         (3, GaussianDP(1)),

@@ -54,6 +54,7 @@ def best_noise(dim: int, guarantee: Guarantee, moment: int, releases: int = 1) -
         return math.log(mean / ratio) if ratio > 0 and mean < math.inf else math.inf
 
     def plain(noise: Noise) -> float:
+        """By certified scales, which the winner needs anyway; for several releases by estimates."""
         try:
             if composed:
                 return length(noise, estimated_ratio(noise.law(dim), each, count))
@@ -74,9 +75,9 @@ def best_noise(dim: int, guarantee: Guarantee, moment: int, releases: int = 1) -
     with np.errstate(all="ignore"):
         found = _SEARCHES["composed" if composed else each.notion](error)
         if found is not None:
-            pole, power = map(_short, found)
-            if least - error(pole, power) > (_WORTH_COMPOSED if composed else _WORTH):
-                return SphericalGamma(_shape(dim, pole), power)
+            noise = SphericalGamma(_shape(dim, _short(found[0])), _short(found[1]))
+            if least - plain(noise) > (_WORTH_COMPOSED if composed else _WORTH):
+                return noise
     return SphericalGamma(dim - 1.0, simple)
 
 

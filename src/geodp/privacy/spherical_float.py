@@ -70,8 +70,9 @@ class FloatShift:
             tau = epsilon / (math.exp(-y) + self.pole)
             x = self.power * tau
             log_g -= x / 2 if x < 1e-12 else x + math.log(-math.expm1(-x) / x)
-        log_r = min(max(log_g / self.power, -300.0), 300.0)
-        return math.exp(log_r), math.exp(log_r) * math.expm1(min(tau, 300.0))
+        log_r = log_g / self.power
+        log_t = min(max(log_r + tau, -300.0), 300.0)
+        return math.exp(min(max(log_r, -300.0), 300.0)), math.exp(log_t) * -math.expm1(-tau)
 
     def parameter(self, radius: float, epsilon: float) -> float:
         """The y at which r is ``radius``, roughly."""
@@ -95,7 +96,7 @@ class FloatShift:
         stop = max(self.parameter(low ** (1 / self.power), epsilon), start + 1)
         grid = start + (stop - start) * _mesh(min(1.0, 20 / (stop - start)))
         log_r, tau = self.log_radius(grid, epsilon)
-        r, d = np.exp(log_r), np.exp(log_r) * np.expm1(tau)
+        r, d = np.exp(log_r), np.exp(log_r + tau) * -np.expm1(-tau)
         found = [start, stop]
         for values, side in (
             (self.length - d, self.outside),
@@ -158,7 +159,7 @@ def _parts(shift: FloatShift, epsilon: float, smallest: float) -> tuple[float, f
     y, weight = np.concatenate(nodes), np.concatenate(weights)
     log_r, tau = shift.log_radius(y, epsilon)
     r = np.exp(log_r)
-    d = r * np.expm1(tau)
+    d = np.exp(log_r + tau) * -np.expm1(-tau)
     e = 2 * r + d
     t = r + d
     if shift.is_direct(epsilon):
