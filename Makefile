@@ -27,6 +27,10 @@ docs: .venv/ready
 
 study: .venv/ready
 	$(PY) experiments/study.py
+	$(PY) experiments/composition.py
+	$(PY) experiments/wrapped_spherical.py
+	$(PY) experiments/which_noise.py
+	$(PY) experiments/r1smg.py
 
 experiments: .venv/ready
 	$(PY) experiments/wrapped_gaussian.py

@@ -174,3 +174,29 @@ def test_committed_results_are_complete_and_name_no_directory() -> None:
         assert (results / f"{name}.png").exists()
     assert facts(results / "study.json")["violations"] == 0
     assert min(facts(results / "study.json")["pairs"].values()) >= 1000
+
+
+def test_wrapped_spherical_and_the_best_of_k(tmp_path: Path) -> None:
+    """ℓ2 over Gaussian: MSE .285 at k = 1 and .54 at k = 2; the best is never above either."""
+    run("wrapped_spherical", tmp_path, "--share", "0.1", "--spaces", "spd:2:affine-invariant")
+    for row in rows(tmp_path / "wrapped_spherical.csv"):
+        error = 5 * float(row["center_error"])
+        assert abs(float(row["center"]) - float(row["center_bound"])) < error
+    committed = rows(SCRIPTS / "results" / "wrapped_spherical_shared.csv")
+    for row in [*rows(tmp_path / "wrapped_spherical_shared.csv"), *committed]:
+        others = float(row["wrapped Gaussian"]), float(row["wrapped l2-Laplace"])
+        assert float(row["best member"]) <= min(others) * (1 + 1e-4)
+        ratio = float(row["wrapped l2-Laplace MSE"]) / float(row["wrapped Gaussian MSE"])
+        known = {"1": 0.285, "2": 0.54, "4": 0.87, "8": 1.11, "16": 1.22}
+        if row["d"] == "3" and row["k"] in known:
+            assert math.isclose(ratio, known[row["k"]], rel_tol=0.01)
+    assert {row["k"] for row in committed} >= {"1", "2", "4", "8", "16", "32"}
+
+
+def test_r1smg_is_refuted_and_the_count_agrees(tmp_path: Path) -> None:
+    run("r1smg", tmp_path, "--share", "0.1")
+    for row in rows(tmp_path / "r1smg.csv"):
+        refuted = float(row["delta_attack"]) > float(row["delta_claimed"])
+        assert refuted == (row["M"] != "3")
+        assert float(row["delta_certified_below"]) >= float(row["delta_attack"])
+        assert float(row["delta_counted"]) >= float(row["delta_attack"]) - 0.02

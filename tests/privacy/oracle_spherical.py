@@ -11,11 +11,14 @@ import numpy as np
 from scipy import integrate, special
 
 
-def delta(dim: int, shape: float, power: float, s: float, epsilon: float) -> tuple[float, float]:
+def delta(
+    dim: int, shape: float, power: float, s: float, epsilon: float, cuts: int = 1
+) -> tuple[float, float]:
     """δ(ε) = ∫ (φ(x) − e^ε φ(x − s e₁))₊ dx, and a bound on the quadrature's error.
 
     In the radius r and the sign change of the integrand in the cosine, found by bisection of the
     loss itself; then P and Q of the region from the Beta cdf and its mass from the density.
+    ``cuts``: into how many pieces each smooth piece is cut; the error is an estimate.
     """
     pole = dim - 1 - shape
     with mp.workdps(25):
@@ -60,7 +63,10 @@ def delta(dim: int, shape: float, power: float, s: float, epsilon: float) -> tup
         kinks = sorted({math.log(s), *_kinks(v, shift, loss, low, high)})
         ends = [low, *(x for x in kinks if low < x < high), high]
         value, error = 0.0, 1e-13
-        for a, b in pairwise(ends):
+        fine = [
+            float(x) for a, b in pairwise(ends) for x in np.linspace(a, b, cuts, endpoint=False)
+        ]
+        for a, b in pairwise([*fine, ends[-1]]):
             part, wrong = _rule(integrand, a, b)
             value, error = value + part, error + wrong
         return value, error
