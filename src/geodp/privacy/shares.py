@@ -73,7 +73,7 @@ def equal_shares(guarantee: Guarantee, releases: int) -> tuple[Guarantee, ...]:
     Where promises add, one; for (ε, δ) a Gaussian DP and a pure one, by their exact compositions.
 
     >>> equal_shares(ApproxDP(1, "1e-5"), 4)
-    (GaussianDP(mu=0.134024), PureDP(epsilon=0.121614))
+    (GaussianDP(mu=0.134025), PureDP(epsilon=0.250023))
     """
     if releases == 1 or not isinstance(guarantee, ApproxDP):
         return (equal_part(guarantee, releases),)
