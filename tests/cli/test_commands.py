@@ -153,6 +153,20 @@ def test_plan_reads_no_data_and_ranks(tmp_path):
     assert len(json.loads(one.stdout)["mechanisms"]) == 4
 
 
+def test_plan_for_several_releases_under_one_total():
+    words = ("plan", "--space", "spd:2", "--center", "origin", "--radius", "1", "--n", "50")
+    one, four = (
+        json.loads(
+            run(*words, "--gdp", "1", "--releases", k, "--mechanism", "wrapped-gaussian").stdout
+        )
+        for k in ("1", "4")
+    )
+    assert four["releases"] == 4
+    scales = [document["mechanisms"][0]["scale"] for document in (one, four)]
+    assert scales[1] == pytest.approx(2 * scales[0])  # mu^2 adds
+    assert run(*words, "--gdp", "1", "--releases", "0").exit_code == 2
+
+
 def test_calibrate():
     words = ("calibrate", "--space", "sphere:2", "--sensitivity", "0.1", "--gdp", "2")
     radial = run(*words, "--mechanism", "riemannian-gaussian", "--json")

@@ -24,6 +24,13 @@ from geodp.cli.program import EXIT_CODES
     metavar="N",
     help="The public number of records.",
 )
+@click.option(
+    "--releases",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    metavar="K",
+    help="How many equal releases the guarantee is for, all in all (default 1).",
+)
 @options.statistic_option
 @options.mechanism_option(
     multiple=True,
@@ -34,7 +41,7 @@ from geodp.cli.program import EXIT_CODES
 @options.footpoint_option
 @options.bound_option
 @options.json_option
-def plan(n: int, quiet: bool, **given: Any) -> None:
+def plan(n: int, releases: int, quiet: bool, **given: Any) -> None:
     """Rank mechanisms by the distance a release will land from the mean. Reads no data."""
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
@@ -43,7 +50,7 @@ def plan(n: int, quiet: bool, **given: Any) -> None:
     considered = strategies.mechanisms(given, layout, *given["mechanism"])
     statistic = strategies.statistic(given, space, domain)
     strategies.check_serves(considered, statistic, promise, given)
-    outcome = gd.plan(statistic, n, promise, considered)
+    outcome = gd.plan(statistic, n, promise, considered, releases)
     output.document(outcome.to_json())
     output.prose(repr(outcome))
 
