@@ -180,13 +180,13 @@ class Space(ABC):
         apart), inputs being read as the exact points that their floats stand for.
         """
 
+    @abstractmethod
     def exp_arb(self, p: Array, z: Sequence[arb]) -> list[arb]:
         """``exp(p, vector(p, z))`` in ball arithmetic: the point's entries, row by row.
 
-        Needed for exactly rounded release. ``p`` is one public point, ``z`` holds ``dim`` balls.
-        The basis may differ from that of ``vector`` by rounding only.
+        What an exactly rounded release is made of. ``p`` is one public point, ``z`` holds ``dim``
+        balls. The basis may differ from that of ``vector`` by rounding only.
         """
-        raise NotImplementedError
 
     # --- identity -------------------------------------------------------------------------------
     def __eq__(self, other: Any) -> bool:
