@@ -125,6 +125,14 @@ def test_refusals_spend_nothing(tmp_path):
     assert ledger.spent() <= Fraction(36, 100)
 
 
+@pytest.mark.parametrize("spread", [-1.0, 0.0, float("nan"), "wide"])
+def test_a_wrong_spread_spends_nothing(tmp_path, spread):
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(2), unit="person")
+    with pytest.raises(gd.InputError, match="spread"):
+        gd.infer(directions(), CAP, gd.GaussianDP(1), spread=spread, ledger=ledger, dataset="a")
+    assert ledger.left_for("a", None) == 4
+
+
 def test_groups_compose_in_parallel(tmp_path):
     ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
     records = np.concatenate([cloud(200, 1), cloud(250, 2, 0.4)])

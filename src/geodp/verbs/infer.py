@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geodp.arguments import positive_real
 from geodp.errors import InputError, LedgerRefusal, NotYetError
 from geodp.inference.collect import collect
 from geodp.inference.estimate import Estimate
@@ -100,6 +101,8 @@ def infer(
         raise InputError("infer takes a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
     check_guarantee(guarantee)
     confidence = check_confidence(confidence)
+    if spread is not None:  # refused before the mean is drawn and paid for
+        spread = positive_real(spread, "The spread")
     data = ball.accept(records)
     payment = {
         "unit": unit,
