@@ -12,6 +12,7 @@ import numpy as np
 
 from geodp.errors import InputError
 
+_PUBLIC_SEED = 20220513
 _forks = 0  # how often this process line has forked; a stream that lags behind it takes a new key
 
 
@@ -133,6 +134,11 @@ def check_generator(rng: object) -> np.random.Generator:
         "rng must be a numpy.random.Generator, such as numpy.random.default_rng(1), and then the "
         f"output is not private; got {type(rng).__name__}. Leave rng out for a private release."
     )
+
+
+def public_rng() -> np.random.Generator:
+    """A generator under a public seed: simulated figures are the same for everyone. Never noise."""
+    return np.random.default_rng(_PUBLIC_SEED)
 
 
 def bit_stream(rng: np.random.Generator | None = None) -> BitStream:

@@ -15,9 +15,9 @@ import numpy as np
 from geodp.inference.linear import symmetric
 from geodp.inference.quantiles import hotelling_quantile
 from geodp.noise.spherical import SphericalLaw
+from geodp.random import public_rng
 from geodp.spaces.base import Array
 
-_SEED = 20220513  # public: a region is the same for everyone
 _FLOATS = 400_000  # of one block
 _MOST, _LEAST = 4000, 1000
 _LARGE_DOF = 1e9
@@ -60,7 +60,7 @@ class Pivot:
 
     def squares(self) -> Array:
         """Simulated values of T in increasing order."""
-        rng = np.random.default_rng(_SEED)
+        rng = public_rng()
         d = len(self.frame)
         total = int(np.clip(20 * _FLOATS / d**2, _LEAST, _MOST))
         block = max(1, min(total, _FLOATS // d**2))

@@ -6,8 +6,8 @@ import numpy as np
 
 from geodp.errors import InputError
 from geodp.noise.spherical import SphericalLaw
+from geodp.random import public_rng
 
-_SEED = 20220513  # public: a quantile is the same for everyone
 _DRAWS = 200_000
 
 
@@ -54,7 +54,7 @@ def convolution_width(
 
     ``sampling`` and ``noise`` are variances; simulated with a public seed.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = public_rng()
     x = np.sqrt(sampling) * rng.standard_normal(_DRAWS)
     if np.isfinite(dof):
         x *= np.sqrt(dof / rng.chisquare(dof, _DRAWS))

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError, SpaceError
+from geodp.random import public_rng
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.parse import parse_space
 
 _POINTS = 4096
-_SEED = 20220513  # public: a volume is the same for everyone
 
 
 @final
@@ -91,7 +91,7 @@ class ConfidenceRegion:
         flat = math.exp(log_ball) * float(np.prod(np.diag(factor)))
         if space.is_flat:
             return flat
-        rng = np.random.default_rng(_SEED)
+        rng = public_rng()
         u = rng.standard_normal((_POINTS, d))
         u *= (rng.random(_POINTS) ** (1 / d) / np.linalg.norm(u, axis=1))[:, None]
         z = u @ factor.T
@@ -108,7 +108,7 @@ class ConfidenceRegion:
             angle = np.linspace(0.0, 2 * math.pi, count)
             u = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         else:
-            u = np.random.default_rng(_SEED).standard_normal((count, d))
+            u = public_rng().standard_normal((count, d))
             u /= np.linalg.norm(u, axis=1, keepdims=True)
         lengths, directions = _axes(self.covariance if noise else self.sampling, self.quantile)
         return self.space.exp_coords(self.center, (u * lengths) @ directions)

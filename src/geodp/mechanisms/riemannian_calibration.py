@@ -13,12 +13,11 @@ from geodp.mechanisms.base import Calibration, Mechanism
 from geodp.noise.radial import RadialLaw
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.profile import Profile
-from geodp.random import BitStream, bit_stream, check_generator
+from geodp.random import BitStream, bit_stream, check_generator, public_rng
 from geodp.rounding.release import round_point
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.statistics.domain import Ball
 
-_SEED = 20220513  # public: simulated figures are the same everywhere
 _REPEATS = 2000
 _LEAST = 1 / 400  # share of draws around a value on the edge that must hit the ball
 
@@ -46,7 +45,7 @@ class RiemannianCalibration(Calibration):
         """Refuse a truncated law that hardly ever hits its ball; public numbers alone decide."""
         if self.inside is None:
             return
-        rng = np.random.default_rng(_SEED)
+        rng = public_rng()
         step = np.zeros(self.space.dim)
         step[0] = self.inside.radius
         edge = self.space.exp_coords(self.inside.center, step)
@@ -82,14 +81,14 @@ class RiemannianCalibration(Calibration):
             return self.law.mean_radius()
         point = self.inside.center if at is None else self._point(at)
         values = np.broadcast_to(point, (_REPEATS, *point.shape))
-        return float(self.distances(values, np.random.default_rng(_SEED)).mean())
+        return float(self.distances(values, public_rng()).mean())
 
     def mean_squared_error(self) -> float:
         if self.inside is None:
             return self.law.mean_square()
         point = self.inside.center
         values = np.broadcast_to(point, (_REPEATS, *point.shape))
-        return float((self.distances(values, np.random.default_rng(_SEED)) ** 2).mean())
+        return float((self.distances(values, public_rng()) ** 2).mean())
 
     def distances(self, values: Array, rng: np.random.Generator) -> Array:
         if self.inside is None:  # the same around every value

@@ -23,12 +23,11 @@ from geodp.privacy.profile import Profile
 from geodp.privacy.shares import equal_shares, noise_share
 from geodp.privacy.solve import scale_for
 from geodp.privacy.spherical_best import best_noise
-from geodp.random import BitStream, bit_stream, check_generator
+from geodp.random import BitStream, bit_stream, check_generator, public_rng
 from geodp.rounding.release import round_release
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 
-_SEED = 20220513  # public: simulated figures are the same everywhere
 _REPEATS = 2000
 
 
@@ -202,7 +201,7 @@ class WrappedCalibration(Calibration):
     def expected_distance(self, at: ArrayLike | None = None) -> float:
         point = self._point(at) if at is not None else self._default_value()
         values = np.broadcast_to(point, (_REPEATS, *point.shape))
-        return float(self.distances(values, np.random.default_rng(_SEED)).mean())
+        return float(self.distances(values, public_rng()).mean())
 
     def mean_distance(self) -> float | None:
         """That of the noise: exp keeps distances from the footpoint, up to the cut locus."""

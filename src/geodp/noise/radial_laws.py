@@ -15,6 +15,7 @@ from geodp.noise.radial import Array, FlatLaw, RadialLaw, TwoPointLaw
 from geodp.noise.radial_density import GaussianKernel, Kernel, LaplaceKernel, TwoPointDensity
 from geodp.noise.radial_matrix import MatrixLaw
 from geodp.noise.strategies import Gaussian, L2Laplace
+from geodp.random import public_rng
 from geodp.rounding.release import ExactDraw
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class ProductLaw(RadialLaw):
         return np.concatenate([part.sample(rng, size) for part in self.parts], axis=-1)
 
     def mean_radius(self) -> float:
-        z = self.sample(np.random.default_rng(20220513), 20000)  # public seed
+        z = self.sample(public_rng(), 20000)
         return float(np.linalg.norm(z, axis=1).mean())
 
     def mean_square(self) -> float:

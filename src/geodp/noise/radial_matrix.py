@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from geodp.errors import ConditionError
 from geodp.noise.radial import Array, RadialLaw, unit_vector
 from geodp.noise.radial_density import Kernel, MatrixEnvelopeDensity
+from geodp.random import public_rng
 from geodp.rounding.precision import is_positive, working_precision
 from geodp.rounding.reals import Reals, Uniform
 from geodp.rounding.release import ExactDraw
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from geodp.noise.radial_envelope import Envelope
     from geodp.random import BitStream
 
-_SEED = 20220513  # public: the acceptance estimated with it is the same everywhere
 _TRIALS = 4096
 _LEAST = 1 / 400  # acceptance below which a law is refused
 
@@ -102,14 +102,14 @@ class MatrixLaw(RadialLaw):
 
     @cached_property
     def _direct_acceptance(self) -> float:
-        t, line, values, _ = self._direct(np.random.default_rng(_SEED), _TRIALS)
+        t, line, values, _ = self._direct(public_rng(), _TRIALS)
         return float(np.exp(self._log_target(t, values) - line).mean())
 
     @cached_property
     def _chamber_acceptance(self) -> float:
         if self.kernel.name != "gaussian" or self.stop is not None:
             return 0.0
-        return float(self._chamber(np.random.default_rng(_SEED), _TRIALS)[1].mean())
+        return float(self._chamber(public_rng(), _TRIALS)[1].mean())
 
     def _log_target(self, t: Array, values: Array) -> Array:
         return np.asarray(
@@ -160,7 +160,7 @@ class MatrixLaw(RadialLaw):
 
     @cached_property
     def _simulated(self) -> Array:
-        z = self.sample(np.random.default_rng(_SEED), 20000)
+        z = self.sample(public_rng(), 20000)
         return np.asarray(np.linalg.norm(z, axis=1))
 
     def mean_radius(self) -> float:

@@ -8,9 +8,8 @@ from typing import final
 
 import numpy as np
 
+from geodp.random import public_rng
 from geodp.spaces.base import Array, Space
-
-_SEED = 20220513  # public: the drawn neighbours are the same for everyone
 
 
 @final
@@ -50,6 +49,6 @@ class Picture:
         """
         if self.noise is None:
             return np.empty((0, *self.space.point_shape))
-        z = np.random.default_rng(_SEED).standard_normal((count, self.space.dim))
+        z = public_rng().standard_normal((count, self.space.dim))
         z *= self.noise / np.linalg.norm(z, axis=1, keepdims=True)
         return self.space.exp_coords(self.value, z)

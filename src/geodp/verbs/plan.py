@@ -13,13 +13,13 @@ from geodp.errors import InputError
 from geodp.mechanisms import candidates
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.random import public_rng
 from geodp.spaces.base import Array
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, ledger_of
 from geodp.verbs.stages import (
-    PUBLIC_SEED,
     at_center,
     at_edge,
     calibrated,
@@ -261,7 +261,7 @@ def _able_row(
     if reason is not None:
         return PlanRow(mechanism, price=price, why_not=reason)
     stages = mechanism.stages(guarantee)
-    rng = np.random.default_rng(PUBLIC_SEED)
+    rng = public_rng()
     center, center_error = _mean(simulate(stages, statistic, n, at_center(statistic), rng))
     edge, edge_error = _mean(simulate(stages, statistic, n, at_edge(statistic, rng), rng))
     cal, _ = calibrated(stages[-1].mechanism, statistic, n, stages[-1].guarantee)
