@@ -24,6 +24,8 @@ from geodp.inference.quantiles import hotelling_quantile
 from geodp.inference.shares import additive, checked_shares, promises
 
 PLANE = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
+TINY = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1e-40)
+HALVES = {"mean": 0.5, "covariance": 0.5}
 CAP = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.7)
 
 
@@ -104,6 +106,8 @@ def test_refusals_spend_nothing(tmp_path):
         (lambda: gd.infer(cloud(), PLANE, gd.GaussianDP(0.5), 1.0, **paid), "between 0 and 1"),
         (lambda: gd.infer(directions(), CAP, gd.GaussianDP(5e-3), **paid), "noise alone"),
         (lambda: gd.infer(cloud(), PLANE, gd.GaussianDP(0.5), replaced=0.7, **paid), "share"),
+        (lambda: gd.infer(cloud(), PLANE, gd.GaussianDP("1e-3"), **paid), "ball's diameter"),
+        (lambda: gd.infer(cloud(), TINY, gd.GaussianDP(0.5), split=HALVES, **paid), "range of"),
         (
             lambda: gd.infer(
                 directions(), gd.Ball(CAP.space, CAP.center, 1.55), gd.GaussianDP(0.5), **paid
@@ -123,6 +127,48 @@ def test_refusals_spend_nothing(tmp_path):
     again = gd.infer(cloud(), PLANE, gd.GaussianDP(0.6), **paid, request_id="first")
     np.testing.assert_array_equal(again.region.covariance, out.region.covariance)
     assert ledger.spent() <= Fraction(36, 100)
+
+
+def test_what_the_ledger_cannot_pay_whole_is_refused_before_any_part(tmp_path):
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
+    paid = {"ledger": ledger, "dataset": "study", "request_id": "mine"}
+    with pytest.raises(gd.LedgerRefusal, match="Nothing is spent"):
+        gd.infer(cloud(), PLANE, gd.GaussianDP("1.0001"), **paid)
+    by = {"by": ["a"] * 150 + ["b"] * 150, "by_public": True}
+    with pytest.raises(gd.LedgerRefusal, match="Nothing is spent"):
+        gd.infer(cloud(), PLANE, gd.GaussianDP("1.0001"), **by, **paid)
+    assert ledger.spent() == 0
+    # b has spent already: a alone would fit, both together do not
+    gd.infer(cloud(150), PLANE, gd.GaussianDP(0.8), ledger=ledger, dataset="study", group="group=b")
+    before = ledger.spent()
+    with pytest.raises(gd.LedgerRefusal, match="Nothing is spent"):
+        gd.infer(cloud(), PLANE, gd.GaussianDP(0.7), **by, **paid)
+    assert ledger.spent() == before
+    assert ledger.left_for("study", "group=a") == 1
+
+
+def test_a_retry_pays_only_for_the_parts_that_are_left(tmp_path, monkeypatch):
+    from geodp.verbs import infer as module
+
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
+    paid = {"ledger": ledger, "dataset": "study", "request_id": "mine"}
+    whole, made = module.release, []
+
+    def broken(*given, **named):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(whole(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(module, "release", broken)
+    with pytest.raises(KeyboardInterrupt):
+        gd.infer(cloud(), PLANE, gd.GaussianDP(1), **paid)
+    spent = ledger.spent()
+    assert 0 < spent < 1
+    monkeypatch.setattr(module, "release", whole)
+    out = gd.infer(cloud(), PLANE, gd.GaussianDP(1), **paid)  # all of it would not fit again
+    assert ledger.spent() <= 1
+    np.testing.assert_array_equal(out.mean.value, made[0].value)
 
 
 @pytest.mark.parametrize("spread", [-1.0, 0.0, float("nan"), "wide"])
@@ -209,6 +255,14 @@ def test_regions_on_different_spaces_are_not_compared():
     )
     with pytest.raises(gd.MismatchError, match="different spaces"):
         equal_means([one, two])
+    wide = gd.infer(cloud(), gd.Ball(PLANE.space, [0.0, 0.0], 2.0), gd.GaussianDP(2))
+    near = gd.infer(cloud(), PLANE, gd.GaussianDP(2))
+    for compared in (equal_means, lambda pair: difference(*pair)):
+        with pytest.raises(gd.MismatchError, match="different balls"):
+            compared([near, wide])
+    again = ConfidenceRegion.from_json(near.region.to_json())
+    with pytest.raises(gd.MismatchError, match="different balls"):
+        equal_means([again, wide])
     with pytest.raises(gd.InputError, match="two groups"):
         equal_means([one])
     out = gd.infer(cloud(), PLANE, gd.PureDP(2))

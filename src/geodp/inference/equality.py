@@ -18,6 +18,7 @@ from geodp.inference.linear import log_derivative
 from geodp.inference.quantiles import check_confidence, hotelling_quantile, hotelling_tail
 from geodp.inference.region import ConfidenceRegion
 from geodp.spaces.base import Array, Space
+from geodp.statistics.domain import Ball
 
 _ROUNDS = 50
 _CLOSE = 1e-10
@@ -188,6 +189,16 @@ def _region(result: Any) -> ConfidenceRegion:
 def _check_same(regions: Sequence[ConfidenceRegion]) -> None:
     if len({r.space.spec for r in regions}) > 1:
         raise MismatchError("The groups lie on different spaces; their means cannot be compared.")
+    balls = [r.domain for r in regions if r.domain is not None]
+    if any(not _same_ball(balls[0], other) for other in balls[1:]):
+        raise MismatchError(
+            "The groups were moved into different balls, so their means are of populations that "
+            "were clipped differently: use one public ball for all groups."
+        )
+
+
+def _same_ball(one: Ball, other: Ball) -> bool:
+    return one.radius == other.radius and np.array_equal(one.center, other.center)
 
 
 def _check_gaussian(regions: Sequence[ConfidenceRegion]) -> None:

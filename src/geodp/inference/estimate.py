@@ -104,6 +104,7 @@ class Estimate:
             quantile,
             matched_dof(self.confidence, self._dim, quantile),
             pivot.law is None,
+            numbers.domain,
         )
 
     @cached_property

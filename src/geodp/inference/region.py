@@ -14,6 +14,7 @@ from geodp.errors import InputError, SpaceError
 from geodp.random import public_rng
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.parse import parse_space
+from geodp.statistics.domain import Ball
 
 _POINTS = 4096
 
@@ -46,6 +47,7 @@ class ConfidenceRegion:
     quantile: float
     dof: float
     gaussian: bool = True  # whether the noise is: what tests need
+    domain: Ball | None = None  # that of the records: the mean is that of the clipped population
 
     @property
     def covariance(self) -> Array:
@@ -131,6 +133,7 @@ class ConfidenceRegion:
             "quantile": self.quantile,
             "degrees_of_freedom": self.dof,
             "gaussian": self.gaussian,
+            "domain": None if self.domain is None else _ball_json(self.domain),
             "half_lengths": lengths.tolist(),
             "noise_share": self.noise_share,
         }
@@ -143,7 +146,9 @@ class ConfidenceRegion:
             level, quantile, dof = [float(document[k]) for k in _NUMBERS]
             space, gaussian = parse_space(document["space"]), document["gaussian"] is True
             center, sampling, noise = arrays
-            return cls(space, center, sampling, noise, level, quantile, dof, gaussian)
+            ball = document.get("domain")
+            domain = None if ball is None else Ball(space, ball["center"], ball["radius"])
+            return cls(space, center, sampling, noise, level, quantile, dof, gaussian, domain)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError("This is no confidence region.") from error
 
@@ -159,6 +164,10 @@ class ConfidenceRegion:
 
 _ARRAYS = ("center", "sampling", "noise")
 _NUMBERS = ("confidence", "quantile", "degrees_of_freedom")
+
+
+def _ball_json(ball: Ball) -> dict[str, Any]:
+    return {"center": ball.center.tolist(), "radius": ball.radius}
 
 
 def _axes(covariance: Array, quantile: float) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,15 @@ def spent(store: Store) -> dict[Part, Fraction]:
         store.row(connection)
         rows = connection.execute(sa.select(tables.datasets)).all()
     return {Part(row.name, row.partition, row.label): stored(row.spent) for row in rows}
+
+
+def requested(store: Store, request_ids: Sequence[str]) -> set[str]:
+    """Which of these request ids have been paid for already, whatever came of them."""
+    column = tables.releases.c.request_id
+    with store.reading() as connection:
+        store.row(connection)
+        found = connection.execute(sa.select(column).where(column.in_(request_ids))).scalars()
+        return {str(one) for one in found}
 
 
 def show(ledger: Ledger) -> dict[str, Any]:

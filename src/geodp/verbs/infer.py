@@ -18,6 +18,7 @@ from geodp.inference.numbers import Noisy, noise_of
 from geodp.inference.quantiles import check_confidence
 from geodp.inference.result import Inference
 from geodp.inference.shares import REPLACED
+from geodp.ledger.reading import requested
 from geodp.ledger.receipt import Release
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
@@ -123,27 +124,39 @@ def infer(
         label: prepared(ball, int(rows.sum()), guarantee, confidence, plan)
         for label, rows in groups.items()
     }
+    places = {
+        label: {
+            "group": None if ledger is None else f"{by_name}={label}",
+            "request_id": None if request_id is None else f"{request_id}/{label}",
+        }
+        for label in groups
+    }
     for label, ready in planned.items():
-        _check_purse(ready, ledger, dataset, f"{by_name}={label}", request_id)
-    found = {}
-    for label, rows in groups.items():
-        place = None if ledger is None else f"{by_name}={label}"
-        request = None if request_id is None else f"{request_id}/{label}"
-        mine = payment | {"group": place, "request_id": request}
-        found[label] = _run(planned[label], data[rows], spread, mine)
+        _check_purse(ready, ledger, dataset, **places[label])
+    found = {
+        label: _run(planned[label], data[rows], spread, payment | places[label])
+        for label, rows in groups.items()
+    }
     return Groups(by_name, found)
 
 
 def _check_purse(
     ready: Prepared, ledger: Any, dataset: Any, group: str | None, request_id: str | None
 ) -> None:
-    """Refuse, before anything is spent, what the ledger cannot pay for as a whole."""
-    if ledger is None or request_id is not None:  # a retry may be paid already
+    """Refuse, before anything is spent, what the ledger cannot pay for as a whole.
+
+    Parts that an earlier try of this request has paid for cost nothing again.
+    """
+    account_for(ledger, dataset, group, request_id, seeded=False)
+    if ledger is None:
         return
-    account_for(ledger, dataset, group, None, seeded=False)
     paying = ledger_of(ledger)
     notion, total = paying.budget.notion, Fraction(0)
+    asked = {name: _part_request(request_id, name) for name in ready.split}
+    paid = requested(paying.store, [one for one in asked.values() if one is not None])
     for name, promise in ready.split.items():
+        if asked[name] in paid:
+            continue
         stages = ready.mechanism_of(name).stages(promise)
         total += price_of(stages, ready.statistic(name), ready.n, promise, notion)[0]
     left = paying.left_for(dataset, group)
@@ -154,15 +167,18 @@ def _check_purse(
         )
 
 
-def _run(ready: Prepared, data: Any, spread: float | None, payment: Mapping[str, Any]) -> Inference:
+def _part_request(request_id: str | None, name: str) -> str | None:
+    """The request id of one part of an inference."""
+    return None if request_id is None else f"{request_id}/{name}"
+
+
+def _run(ready: Prepared, data: Any, spread: float | None, payment: dict[str, Any]) -> Inference:
     ball, releases = ready.ball, dict[str, Release]()
     clipped = None
 
     def make(name: str, statistic: Statistic) -> Noisy:
         nonlocal clipped
-        mine = dict(payment)
-        if mine["request_id"] is not None:
-            mine["request_id"] = f"{mine['request_id']}/{name}"
+        mine = payment | {"request_id": _part_request(payment["request_id"], name)}
         if name != "mean" and clipped is None:
             clipped = ball.clip(data)
         subject = data if name == "mean" else clipped

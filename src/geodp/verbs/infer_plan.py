@@ -80,13 +80,30 @@ def prepared(
     deviation = noise_of_calibration(cal).deviation
     d = ball.space.dim
     radius = deviation * hotelling_quantile(confidence, d, 1e9) ** 0.5
-    if not radius < ball.space.injectivity_radius / 2:
+    widest = min(2 * ball.reach, ball.space.injectivity_radius / 2)
+    if not radius < widest:
         raise ConditionError(
             f"To {guarantee.label} with {n} records the privacy noise alone makes a region of "
-            f"radius {radius:.3g}, more than half the injectivity radius of {ball.space.spec}: it "
-            "would say nothing. Use more records or a smaller ball, or ask for less privacy."
+            f"radius {radius:.3g}. Beyond {widest:.3g}, the ball's diameter or half the "
+            f"injectivity radius of {ball.space.spec}, a region says nothing: use more records or "
+            "a smaller ball, or ask for less privacy."
         )
-    return Prepared(ball, n, guarantee, confidence, split, chosen, cal)
+    ready = Prepared(ball, n, guarantee, confidence, split, chosen, cal)
+    _check_numbers(ready)
+    return ready
+
+
+def _check_numbers(ready: Prepared) -> None:
+    """Refuse what a later number would, while nothing is spent: seen from the ball's edge, where
+    sensitivities are largest."""
+    ball = ready.ball
+    step = np.zeros(ball.space.dim)
+    step[0] = ball.radius
+    statistics = numbers_at(ball, ball.space.exp_coords(ball.center, step))
+    for name, promise in ready.split.items():
+        if name != "mean":
+            stage = ready.mechanism_of(name).stages(promise)[-1]
+            calibrated(stage.mechanism, statistics[name](), ready.n, stage.guarantee)
 
 
 def _share(replaced: Any) -> Fraction:
