@@ -14,7 +14,11 @@ import numpy as np
 from geodp.errors import GeodpError, InputError
 from geodp.ledger.canonical import canonical
 from geodp.ledger.seal import Seal, seal_of
-from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.guarantees import GaussianDP, Guarantee
+from geodp.privacy.least import LeastProfile
+from geodp.privacy.numbers import Number
+from geodp.privacy.profile import Profile
+from geodp.privacy.promised import promised
 from geodp.spaces.base import Array, Space
 from geodp.spaces.parse import parse_space
 
@@ -119,6 +123,32 @@ class Release:
     def scale(self) -> float:
         """The scale of the last stage's noise, a geodesic length."""
         return float(self.stages[-1]["scale"])
+
+    @property
+    def profile(self) -> Profile:
+        """What the receipt promises, for ``gd.compose`` and for other programs: the least of its
+        guarantee and of its mu, where one is known. That it keeps its word, ``gd.verify`` checks.
+
+        Examples
+        --------
+        >>> import geodp as gd
+        >>> one = gd.GivenValue(gd.Euclidean(1), [0.0], 1.0)
+        >>> out = gd.release(None, one, gd.GaussianDP(1), gd.Wrapped(gd.Gaussian()))
+        >>> gd.compose([out.profile] * 4).mu()
+        2.0
+        """
+        known = [promised(self.guarantee)]
+        if self.strength is not None and self.strength.mu is not None:
+            known.append(promised(GaussianDP(self.strength.mu)))
+        return LeastProfile(tuple(known))
+
+    def to_dp_accounting(self, interval: Number = 1e-4) -> Any:
+        """``profile`` for the package dp-accounting; see ``gd.Profile.to_dp_accounting``."""
+        return self.profile.to_dp_accounting(interval)
+
+    def to_opendp(self) -> Any:
+        """``profile`` for the package OpenDP; see ``gd.Profile.to_opendp``."""
+        return self.profile.to_opendp()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -85,14 +85,29 @@ def asked(profile: Profile, epsilon: Fraction) -> Fraction | None:
 
 
 def discretised(profile: Profile, step: Fraction, bits: int, least: Fraction) -> Losses:
-    """Losses on the grid that dominate the profile; what lies where δ < ``least`` goes to +∞.
+    """Losses on the grid that dominate the profile; what lies where δ < ``least`` goes to +∞."""
+    return from_dots(dots(profile, step, least), step, bits)
 
-    Asks for ε ≥ 0 alone: a neighbour relation that replaces one record is symmetric, and then
-    the supremum over all ordered pairs has δ(−ε) = 1 − e^{−ε}(1 − δ(ε)).
+
+def dots(
+    profile: Profile, step: Fraction, least: Fraction, width: int = 1
+) -> list[tuple[int, Fraction]]:
+    """(index, δ) at every ``width``-th point of the grid from ε = 0, and where the losses end."""
+    found = {i * width: value for i, value in _asked_until(profile, step * width, least)}
+    end = -(-(_end(profile) or Fraction(0)) // step)
+    if 0 < end < max(found):
+        value = asked(profile, end * step)
+        found |= {} if value is None else {end: value}
+    return sorted(found.items())
+
+
+def from_dots(found: list[tuple[int, Fraction]], step: Fraction, bits: int) -> Losses:
+    """Losses by connecting the dots, at ε ≥ 0 alone: a neighbour relation that replaces one record
+    is symmetric, and then the supremum over all ordered pairs has δ(−ε) = 1 − e^{−ε}(1 − δ(ε)).
     """
     scale = bits + 64
     one = 1 << scale
-    right = [(i, ceil_units(value, scale)) for i, value in _asked_until(profile, step, least)]
+    right = [(i, ceil_units(value, scale)) for i, value in found]
     left = [(-i, one - ((one - d) * exp_floor(-i * step, scale) >> scale)) for i, d in right if i]
     return connected(step, left[::-1] + right, scale, bits)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from geodp.errors import GuaranteeError
 from geodp.privacy.numbers import (
@@ -132,6 +133,38 @@ class Profile(ABC):
         if notion not in prices:
             raise GuaranteeError(f"prices add only in one of the notions {', '.join(prices)}.")
         return prices[notion]()
+
+    def to_dp_accounting(self, interval: Number = 1e-4) -> Any:
+        """A pessimistic ``PrivacyLossDistribution`` of the package dp-accounting, to be composed
+        there with others of the same ``value_discretization_interval``.
+
+        It dominates this profile (connecting the dots: Doroshenko et al. 2022), up to the rounding
+        of dp-accounting's own floats. InputError without the package, or where the losses span too
+        many intervals.
+
+        >>> from geodp.privacy.gaussian import GaussianProfile
+        >>> round(GaussianProfile.of(1).to_dp_accounting().get_epsilon_for_delta(1e-6), 2)
+        4.89
+        """
+        from geodp.privacy.adapters import to_dp_accounting
+
+        return to_dp_accounting(self, interval)
+
+    def to_opendp(self) -> Any:
+        """A ``PrivacyProfile`` of the package OpenDP, from which the ``privacy_map`` of a user's
+        measurement may take its (epsilon, delta).
+
+        InputError without the package or its features ``contrib`` and ``honest-but-curious``.
+
+        >>> import opendp.prelude as dp
+        >>> from geodp.privacy.gaussian import GaussianProfile
+        >>> dp.enable_features("contrib", "honest-but-curious")
+        >>> GaussianProfile.of(1).to_opendp().delta(1.0)
+        0.12693673750664397
+        """
+        from geodp.privacy.adapters import to_opendp
+
+        return to_opendp(self)
 
     @staticmethod
     def from_delta(
