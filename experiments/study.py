@@ -5,8 +5,8 @@ For neighbouring data sets D, D' the computed means must satisfy
     dist(mean(D), mean(D')) <= sensitivity(n) + 2 error_bound
 
 on every space and radius, and permuting the records must move the mean by at most
-``2 error_bound``. Pairs are random or climbed to a local worst case; on spheres the two-cluster
-construction of docs/proofs/sensitivity approaches the bound. For contrast: a solver stopped at a
+``2 error_bound``. Pairs are random or climbed to a local worst case; on spheres and planar shapes
+the two-cluster construction of docs/proofs/sensitivity approaches the bound. For contrast: a solver stopped at a
 gradient norm of 0.01 sqrt(d), and the size of the published bound.
 """
 
@@ -49,6 +49,7 @@ CASES = (
     Case("SPD(3) log-Euclidean", gd.SPD(3, "log-euclidean"), (1.5,)),
     Case("SPD(3) log-Cholesky", gd.SPD(3, "log-cholesky"), (1.5,)),
     Case("S² × SPD(2)", gd.Product(gd.Sphere(2), gd.SPD(2)), (0.75, 1.4), True),
+    Case("planar shapes, 4 landmarks", gd.PlanarShapes(4), (0.2, 0.35, 0.55, 0.7), True),
 )
 
 
