@@ -34,8 +34,14 @@ def verify(ctx: click.Context, receipt: str, quiet: bool) -> None:
 @click.command(epilog=EXIT_CODES)
 @click.argument("receipts", nargs=-1, required=True, metavar="RECEIPT...")
 @click.option("--out", required=True, metavar="PAGE", help="The HTML page to write.")
+@click.option(
+    "--smooth",
+    type=float,
+    metavar="B",
+    help="Planar shapes: draw the outline smoothed at this bandwidth too, a part of the outline.",
+)
 @options.json_option
-def report(receipts: tuple[str, ...], out: str, quiet: bool) -> None:
+def report(receipts: tuple[str, ...], out: str, smooth: float | None, quiet: bool) -> None:
     """Write one self-contained HTML page with the picture and the text of each RECEIPT."""
     output = Output(quiet)
     check_writable(out, *receipts)
@@ -43,7 +49,7 @@ def report(receipts: tuple[str, ...], out: str, quiet: bool) -> None:
     try:
         from geodp.report import report as write_report
 
-        write_report(releases, out)
+        write_report(releases, out, smooth=smooth)
     except ImportError as error:
         raise InputError("Reports need matplotlib: pip install 'geodp[plot]'.") from error
     except OSError as error:

@@ -30,6 +30,7 @@ class Picture:
     unit: str | None = None
     names: tuple[str, ...] = ()
     records: Array | None = None
+    smooth: float | None = None  # the bandwidth of a smoothed outline to draw as well
     base: Array = field(init=False)  # where coordinates are taken: the centre, else the origin
 
     def __post_init__(self) -> None:

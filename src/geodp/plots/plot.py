@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from geodp.errors import InputError, SpaceError
 from geodp.ledger.receipt import Release
 from geodp.plots import drawers  # noqa: F401  (registers the pictures)
 from geodp.plots.picture import Picture
-from geodp.plots.registry import component_names, drawing_of
+from geodp.plots.registry import component_names, drawing_of, kind_of
 from geodp.plots.style import headline, pyplot
 from geodp.spaces.base import Array, Space
 
@@ -26,6 +27,7 @@ def plot(
     records: ArrayLike | None = None,
     radius: float | None = None,
     ax: Axes | None = None,
+    smooth: float | None = None,
 ) -> Axes:
     """Draw a release, or any point of a space, with a noise radius around it.
 
@@ -42,6 +44,8 @@ def plot(
         points of the space are left out.
     radius : the noise radius, a geodesic length; a release's is its expected distance.
     ax : matplotlib axes to draw on; new ones by default. Pictures of several panels divide it.
+    smooth : planar shapes only: the bandwidth at which ``geodp.outlines.smooth`` smooths the value;
+        both outlines are drawn.
 
     Returns
     -------
@@ -49,7 +53,8 @@ def plot(
 
     Raises
     ------
-    InputError : matplotlib is missing, or a bare point comes without its space.
+    InputError : matplotlib is missing, a bare point comes without its space, or an outline is
+        smoothed where there is none.
     SpaceError : the value or the records have the wrong shape, or the value is no point.
 
     Examples
@@ -63,6 +68,8 @@ def plot(
     if radius is not None and not (math.isfinite(radius) and radius >= 0):
         raise InputError("The noise radius is a finite length, zero or more.")
     picture = _picture(release_or_point, space, records, radius)
+    if smooth is not None:
+        picture = _smoothed(picture, smooth)
     drawing = drawing_of(picture.space)
     if ax is None:
         _, ax = pyplot().subplots(figsize=drawing.size, layout="constrained")
@@ -104,6 +111,15 @@ def _picture(
         names=() if domain is None else component_names(domain.component_order),
         records=raw,
     )
+
+
+def _smoothed(picture: Picture, bandwidth: float) -> Picture:
+    if kind_of(picture.space) != "shapes":
+        raise InputError(
+            f"Outlines of planar shapes are smoothed; this value lies on {picture.space.spec}. "
+            "Leave the bandwidth out."
+        )
+    return replace(picture, smooth=bandwidth)
 
 
 def _title(release: Release) -> str:

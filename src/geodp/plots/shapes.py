@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodp.outlines import smooth
 from geodp.plots import style
 from geodp.plots.picture import Picture
 from geodp.plots.registry import register
@@ -29,7 +30,7 @@ def onto(reference: Array, shapes: Array) -> Array:
 
 @register("shapes", size=(5.0, 5.9))
 def draw_outlines(picture: Picture, ax: Axes) -> None:
-    """The released outline in a ribbon of others at the noise radius, and the ball's centre."""
+    """The released outline, smoothed if asked, others at the noise radius, the ball's centre."""
     value = picture.value
     if picture.records is not None:
         for i, x in enumerate(onto(value, picture.records)):
@@ -43,6 +44,10 @@ def draw_outlines(picture: Picture, ax: Axes) -> None:
         label = "_nolegend_" if i else style.noise_label(picture.noise or 0.0)
         ax.plot(*_closed(x).T, color=style.NOISE_LINE, lw=0.6, alpha=0.4, label=label, zorder=3)
     ax.plot(*_closed(value).T, label="released value", **style.LINE_VALUE)
+    if picture.smooth is not None:
+        (even,) = onto(value, smooth(value, picture.smooth)[None])
+        label = f"released value, smoothed at bandwidth {picture.smooth:.3g}"
+        ax.plot(*_closed(even).T, label=label, **style.LINE_SMOOTH)
     if len(value) <= _DOTS:
         ax.plot(*value.T, label="_nolegend_", **style.MARK_VALUE)
     ax.set_aspect("equal")

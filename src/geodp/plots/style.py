@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette; in grey the value is darkest, the noise lighter, the ball a dashed line
 VALUE = "#0072b2"
+SMOOTH = "#d55e00"
 NOISE = "#e69f00"
 NOISE_LINE = "#b87a00"
 BALL = "#6b7280"
@@ -20,6 +21,7 @@ FAINT = "#f6f7f9"
 INK = "#374151"
 
 LINE_VALUE: dict[str, Any] = {"color": VALUE, "lw": 2.0, "zorder": 5}
+LINE_SMOOTH: dict[str, Any] = {"color": SMOOTH, "lw": 2.0, "zorder": 6}
 LINE_NOISE: dict[str, Any] = {"color": NOISE_LINE, "lw": 1.2, "zorder": 4}
 LINE_BALL: dict[str, Any] = {"color": BALL, "lw": 1.1, "ls": (0, (5, 3)), "zorder": 2}
 FILL_NOISE: dict[str, Any] = {"color": NOISE, "alpha": 0.28, "lw": 0, "zorder": 3}

@@ -25,6 +25,7 @@ def report(
     path: str | Path,
     records: ArrayLike | None = None,
     titles: Sequence[str] | None = None,
+    smooth: float | None = None,
 ) -> None:
     """Write one self-contained HTML page: no scripts, no links to elsewhere.
 
@@ -34,13 +35,15 @@ def report(
     path : the file to write.
     records : raw records for the picture of a single release; the page then says "NOT PRIVATE".
     titles : a title for each release, such as the group it is about.
+    smooth : planar shapes only: the bandwidth at which the pictures show smoothed outlines too.
 
     A receipt that fails its checks is shown with the failures.
 
     Raises
     ------
     InputError : no release, records with several releases, another number of titles than of
-        releases, a receipt with fields of the wrong kind, or a path that cannot be written.
+        releases, a receipt with fields of the wrong kind, a bandwidth for what is no
+        shape, or a path that cannot be written.
 
     Examples
     --------
@@ -50,7 +53,7 @@ def report(
     >>> out = gd.release(np.zeros((10, 2)), mean, gd.GaussianDP(1))
     >>> report(out, "/dev/null")
     """
-    text = html(release, records, titles)
+    text = html(release, records, titles, smooth)
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -61,6 +64,7 @@ def html(
     release: Release | Sequence[Release],
     records: ArrayLike | None = None,
     titles: Sequence[str] | None = None,
+    smooth: float | None = None,
 ) -> str:
     """The page as a string; see ``report``."""
     releases = _several(release)
@@ -72,7 +76,7 @@ def html(
     heads = [_heading(one, name) for one, name in zip(releases, named, strict=True)]
     pairs = enumerate(zip(releases, heads, strict=True), 1)
     try:
-        sections = [_section(one, head, i, records) for i, (one, head) in pairs]
+        sections = [_section(one, head, i, records, smooth) for i, (one, head) in pairs]
         contents = "" if len(releases) == 1 else _contents(releases, heads)
     except GeodpError:
         raise
@@ -96,7 +100,9 @@ def _several(release: Release | Sequence[Release]) -> list[Release]:
     return releases
 
 
-def _section(release: Release, heading: str, index: int, records: ArrayLike | None) -> str:
+def _section(
+    release: Release, heading: str, index: int, records: ArrayLike | None, smooth: float | None
+) -> str:
     domain = release.domain
     unit = None if domain is None else domain.physical_unit
     names = () if domain is None else component_names(domain.component_order)
@@ -107,7 +113,7 @@ def _section(release: Release, heading: str, index: int, records: ArrayLike | No
         '<div class="columns">\n<div class="values">\n<h3>Value</h3>\n',
         *(parts.table(table) for table in tables_of(release.space, release.value, unit, names)),
         "</div>\n",
-        parts.picture(release, records),
+        parts.picture(release, records, smooth),
         "</div>\n",
         "<h3>What an attacker cannot do</h3>\n",
         parts.bullets(
@@ -121,7 +127,7 @@ def _section(release: Release, heading: str, index: int, records: ArrayLike | No
         "<h3>Checks of this receipt</h3>\n",
         parts.checks(release),
         "<h3>Notes</h3>\n",
-        parts.bullets(release.notes),
+        parts.bullets((*release.notes, *words.moved(release))),
         parts.receipt(release, index),
     ]
     head = f'<section id="release-{index}">\n<h2>{heading}</h2>\n'

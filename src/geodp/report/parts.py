@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from geodp.errors import SpaceError
 from geodp.ledger.receipt import Release
+from geodp.privacy.guarantees import Guarantee
 from geodp.plots.plot import figure_size
 from geodp.report import words
 from geodp.report.picture import picture_uri
@@ -36,10 +37,10 @@ def table(content: Table) -> str:
     )
 
 
-def picture(release: Release, records: ArrayLike | None) -> str:
+def picture(release: Release, records: ArrayLike | None, smooth: float | None = None) -> str:
     """The picture, or what to install for it."""
     try:
-        uri = picture_uri(release, records)
+        uri = picture_uri(release, records, smooth)
     except SpaceError as error:  # a receipt that fails its checks
         return f"<p>There is no picture: {escape(str(error))}</p>\n"
     if uri is None:
@@ -50,7 +51,17 @@ def picture(release: Release, records: ArrayLike | None) -> str:
     alt = escape(f"The released value on {release.space.spec} with its {radius}.", quote=True)
     return (
         f'<figure class="{shape}"><img src="{uri}" alt="{alt}">\n<figcaption>The released value '
-        f"with its {escape(radius)} to the value without noise.</figcaption></figure>\n"
+        f"with its {escape(radius)} to the value without noise.{_smoothing(smooth)}</figcaption>"
+        "</figure>\n"
+    )
+
+
+def _smoothing(bandwidth: float | None) -> str:
+    if bandwidth is None:
+        return ""
+    return (
+        f" The smoothed outline is a local linear regression at bandwidth {bandwidth:.3g}. It looks"
+        " at the released value alone and costs no privacy."
     )
 
 
@@ -78,6 +89,7 @@ def facts(release: Release) -> str:
             f"{number(parts.total)} = {number(parts.statistic)} (the exact statistic) "
             f"+ 2 × {parts.error_bound:.3g} (public bound on computing it), rounded up",
         ),
+        *_replaced(release),
         ("expected distance", number(release.expected_distance)),
         ("public ball", "none" if domain is None else f"radius {number(domain.radius)}"),
     ]
@@ -99,6 +111,14 @@ def _stages(release: Release) -> Iterable[tuple[str, str]]:
         return
     for i, stage in enumerate(release.stages, 1):
         yield f"stage {i}", f"{stage['name']}, scale {number(float(stage['scale']))}"
+
+
+def _replaced(release: Release) -> Iterable[tuple[str, str]]:
+    if release.replaced is not None:
+        promise = Guarantee.from_json(release.replaced.stage["guarantee"])
+        noise = f"noise of standard deviation {number(release.replaced.deviation)}"
+        share = number(release.replaced.share)
+        yield "share of replaced records", f"{share}, {noise}, paid by {promise.label}"
 
 
 def checks(release: Release) -> str:

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from geodp.ledger.receipt import Release
 
 
-def picture_uri(release: Release, records: ArrayLike | None = None) -> str | None:
+def picture_uri(
+    release: Release, records: ArrayLike | None = None, smooth: float | None = None
+) -> str | None:
     """``data:image/svg+xml;base64,…``, or None where matplotlib is not installed."""
     try:
         import matplotlib as mpl
@@ -25,6 +27,6 @@ def picture_uri(release: Release, records: ArrayLike | None = None) -> str | Non
     settings: Any = {"svg.fonttype": "path", "svg.hashsalt": "geodp"}
     buffer = BytesIO()
     with mpl.rc_context(settings):
-        plot(release, records=records, ax=figure.subplots())
+        plot(release, records=records, ax=figure.subplots(), smooth=smooth)
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
