@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -28,6 +29,7 @@ KERNELS: dict[str, Kernel] = {"laplace": LaplaceKernel(), "gaussian": GaussianKe
 _FLAT = {"laplace": L2Laplace(), "gaussian": Gaussian()}
 
 
+@lru_cache(maxsize=16)  # a release asks several times, and the envelope takes milliseconds
 def radial_law(space: Space, kernel: str, scale: float, stop: float | None = None) -> RadialLaw:
     """The law on ``space`` with density proportional to f(distance/scale), f of ``kernel``.
 
