@@ -47,9 +47,9 @@ def _event() -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch, faults.place_for("sqlite") as (place, key):
         reserve = PaidAccount.reserve
 
-        def spy(self: PaidAccount, event: Any, price: Fraction, records: Any) -> Any:
+        def spy(self: PaidAccount, event: Any, price: Fraction) -> Any:
             seen.update(event)
-            return reserve(self, event, price, records)
+            return reserve(self, event, price)
 
         patch.setattr(PaidAccount, "reserve", spy)
         faults.once(gd.Ledger.create(place, gd.GaussianDP(1), unit="person", key=key))
@@ -88,7 +88,9 @@ def _reserve(ledger: gd.Ledger, event: dict[str, Any]) -> None:
     from geodp.ledger.paid import PaidAccount
     from geodp.ledger.totals import Part
 
-    PaidAccount(ledger, Part("study"), None).reserve(event, Fraction(1, 100), np.zeros((5, 1)))
+    account = PaidAccount(ledger, Part("study"), None)
+    account.replay({"request": event["request"]}, np.zeros((5, 1)))
+    account.reserve(event, Fraction(1, 100))
 
 
 def test_reservations_a_second(tmp_path: Path) -> None:

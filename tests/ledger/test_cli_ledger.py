@@ -193,6 +193,50 @@ def test_on_postgresql(here: Path) -> None:
             assert "hunter2" not in result.output
 
 
+def test_a_spend_of_another_program(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    words = ("ledger", "spend", "budget.db", "--dataset", "d", "--note", "Histogram.")
+    said = document(run(*words, "--gdp", "0.6", "--request-id", "june"))
+    assert said["entry"]["price"] == "0.36"
+    assert document(run(*words, "--gdp", "0.6", "--request-id", "june"))["entry"] == said["entry"]
+    assert (
+        "d pays 0.36: 0.6-Gaussian DP elsewhere: Histogram."
+        in run("ledger", "history", "budget.db").stderr
+    )
+    for more, code, about in (
+        (("--gdp", "0.9"), 3, "GaussianDP(mu=0.8) would still fit"),
+        (("--approx", "1", "1e-6"), 3, "no price follows"),
+        (("--gdp", "0.1", "--unit", "scan"), 2, "one scan"),
+        (("--gdp", "0.1", "--neighbours", "add or remove one record"), 2, "do not add up"),
+        ((), 2, "exactly one guarantee"),
+    ):
+        result = run(*words, *more)
+        assert (result.exit_code, result.stdout) == (code, ""), result.stderr
+        assert about in " ".join(result.stderr.split())
+    assert document(run("ledger", "show", "budget.db"))["budget"]["spent"] == "0.36"
+
+
+def test_moving(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    receipt = document(release("--gdp", "0.6", "--request-id", "june"))
+    moved = document(run("ledger", "move", "budget.db", "new.db"))
+    assert moved["ledger"] == str(here / "new.db")
+    assert moved["key_file"] == str(here / "new.db.key")
+    refused = release("--gdp", "0.1")
+    assert refused.exit_code == 3
+    assert f"moved to '{here / 'new.db'}'" in refused.stderr
+    assert "CLOSED" in run("ledger", "show", "budget.db").stderr
+    for place in ("budget.db", "new.db"):
+        assert document(run("ledger", "verify", place))["passed"]
+    asked = ("--gdp", "0.6", "--request-id", "june", "--ledger", "new.db")
+    assert document(release(*asked)) == receipt
+    lines = run("ledger", "history", "new.db").stderr
+    assert "closed; moved to" in lines
+    assert f"from {here / 'budget.db'}" in lines
+    assert run("ledger", "move", "budget.db", "third.db").exit_code == 3
+    assert run("ledger", "move", "none.db", "third.db").exit_code == 2
+
+
 def test_an_absurd_number_does_not_keep_a_program_busy(here: Path) -> None:
     run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
     release("--gdp", "0.5")

@@ -15,7 +15,7 @@ import ledger_faults as faults
 import pytest
 
 import geodp as gd
-from geodp.ledger import chain, paid
+from geodp.ledger import chain, charging, paid
 from geodp.ledger.paid import PaidAccount
 from geodp.ledger.store import Store
 
@@ -57,7 +57,7 @@ def test_a_race_that_overspends_is_noticed(
     place_and_key: Where, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The race above has power: a ledger that does not add up is caught."""
-    monkeypatch.setattr(paid, "total", lambda _: 0)
+    monkeypatch.setattr(charging, "total", lambda _: 0)
     with pytest.raises(AssertionError):
         faults.race(*place_and_key)
 

@@ -424,3 +424,46 @@ def test_the_digest_is_keyed_and_streamed() -> None:
     assert keyed_digest(b"l", rows) != expected.hexdigest()
     with pytest.raises(gd.InputError, match="array"):
         keyed_digest(b"k", [[1.0]])
+
+
+def test_a_retry_is_replayed_before_anything_is_ranked(
+    place_and_key: Where, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where "best", or the best parameters of a noise, would come out otherwise by now."""
+    ledger = make(place_and_key, gd.GaussianDP(2))
+    asked = {"best": "best", "open": gd.Wrapped(gd.SphericalGamma())}
+    first = {name: pay(ledger, mechanism=one, request_id=name) for name, one in asked.items()}
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("A retry ranks, calibrates and draws nothing.")
+
+    for name in ("ranked", "price_of", "expected_distance", "run"):
+        monkeypatch.setattr(faults.releasing, name, refuse)
+    spent = ledger.spent()
+    for name, one in asked.items():
+        again = pay(ledger, mechanism=one, request_id=name)
+        assert again.to_json() == first[name].to_json()
+    assert ledger.spent() == spent
+    for other in (first["best"].mechanism, gd.Wrapped(gd.Gaussian(), [0.1, 0.0])):
+        with pytest.raises(gd.MismatchError, match="another request"):
+            pay(ledger, mechanism=other, request_id="best")
+    with pytest.raises(gd.MismatchError, match="another request"):
+        pay(ledger, mechanism=gd.Wrapped(gd.SphericalGamma(2.0, 2.0)), request_id="open")
+
+
+def test_strategies_are_the_same_request_when_all_their_numbers_are() -> None:
+    from geodp.ledger.described import described
+
+    half = gd.Wrapped(gd.Gaussian(), gd.PrivateFootpoint("1/2"))
+    same = gd.Wrapped(gd.Gaussian(), gd.PrivateFootpoint(0.5))
+    assert described(half) == described(same)
+    others = [
+        half,
+        gd.Wrapped(gd.Gaussian()),
+        gd.Wrapped(gd.Gaussian(), [0.5, 0.0]),
+        gd.Wrapped(gd.Gaussian(), [np.nextafter(0.5, 1), 0.0]),
+        gd.Wrapped(gd.L2Laplace()),
+        gd.RiemannianLaplace(),
+        gd.RiemannianLaplace(truncated=True),
+    ]
+    assert len({json.dumps(described(one)) for one in others}) == len(others)

@@ -54,6 +54,67 @@ def init(place: str, unit: str, key_file: str | None, quiet: bool, **given: Any)
 
 @ledger.command(epilog=EXIT_CODES)
 @_PLACE
+@click.option("--dataset", required=True, callback=options.writable_text, help="About which data.")
+@click.option("--group", callback=options.writable_text, help="A public part of it: site=A.")
+@options.guarantee_options
+@click.option("--note", required=True, callback=options.writable_text, help="What it was; public.")
+@click.option("--unit", callback=options.writable_text, help="Whom the promise is made to.")
+@click.option("--neighbours", callback=options.writable_text, help="Its neighbour relation.")
+@click.option("--request-id", callback=options.writable_text, help="Makes a retry safe.")
+@options.json_option
+def spend(
+    place: str,
+    dataset: str,
+    group: str | None,
+    note: str,
+    unit: str | None,
+    neighbours: str | None,
+    request_id: str | None,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Enter in LEDGER what another program released about its people.
+
+    The promise is that program's own, to one of the ledger's units and neighbours (one record
+    replaced); it is converted to the ledger's notion where that is possible.
+    """
+    output = Output(quiet)
+    opened = gd.Ledger(place)
+    mark = opened.spend(
+        build.guarantee(given),
+        dataset=dataset,
+        group=group,
+        note=note,
+        unit=unit,
+        neighbours=neighbours,
+        request_id=request_id,
+    )
+    facts = opened.show()
+    output.document({"entry": vars(mark), "budget": facts["budget"]})
+    output.prose(f"Entry {mark.entry}: {dataset} pays {mark.price}.\n{_page(facts)}")
+
+
+@ledger.command(epilog=EXIT_CODES)
+@_PLACE
+@click.argument("to", metavar="NEW")
+@options.ledger_key_option
+@click.option("--new-key", "new_key", metavar="FILE", help="Where the key goes (default: beside).")
+@options.json_option
+def move(place: str, to: str, key_file: str | None, new_key: str | None, quiet: bool) -> None:
+    """Move LEDGER to NEW, a file or a PostgreSQL database without a ledger; LEDGER closes.
+
+    The chain is verified before and after and goes on at NEW. LEDGER then refuses further spends
+    and says where it went. If a move breaks off, the same command ends it.
+    """
+    output = Output(quiet)
+    made = gd.Ledger(place, key_file).move(to, new_key)
+    facts = made.show()
+    output.document(facts | {"key_file": str(made.key_path)})
+    output.prose(f"{_page(facts)}\n  keys: {made.key_path} (secret)\n{place} is closed.")
+
+
+@ledger.command(epilog=EXIT_CODES)
+@_PLACE
 @options.json_option
 def show(place: str, quiet: bool) -> None:
     """What LEDGER allows, has spent, and has left."""
@@ -130,6 +191,8 @@ def _page(facts: dict[str, Any]) -> str:
         group = "" if row["group"] is None else f" [{row['group']}]"
         lines.append(f"  {row['dataset']}{group}: {budget['adds']} {row['spent']}")
     counted = ", ".join(f"{n} {state}" for state, n in facts["releases"].items()) or "none"
+    if facts["moved_to"] is not None:
+        lines.append(f"  CLOSED: moved to {facts['moved_to']}")
     lines.append(f"  releases: {counted}; entries: {facts['entries']}; head {facts['head'][:16]}")
     return "\n".join(lines)
 
@@ -164,6 +227,11 @@ def _reserved(body: dict[str, Any]) -> str:
     return f"{_place(body)} pays {body['price']}: {asked['statistic']} by {asked['mechanism']}"
 
 
+def _spent(body: dict[str, Any]) -> str:
+    promise = Guarantee.from_json(body["guarantee"])
+    return f"{_place(body)} pays {body['price']}: {promise.label} elsewhere: {body['note']}"
+
+
 def _about(body: dict[str, Any]) -> str:
     return f"entry {body['reservation']}"
 
@@ -177,6 +245,9 @@ _KINDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "open": _opened,
     "register": _place,
     "reserve": _reserved,
+    "spend": _spent,
+    "move": lambda body: f"closed; moved to {body['to']}",
+    "arrive": lambda body: f"from {body['from']}",
     "commit": _about,
     "fail": _about,
 }

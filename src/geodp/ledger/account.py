@@ -11,7 +11,7 @@ from geodp.ledger.receipt import Release
 
 
 class Account(Protocol):
-    """One release's way through a ledger: reserve, draw, store, commit.
+    """One release's way through a ledger: replay, or reserve, draw, store, commit.
 
     A release reserves before it looks at a record, and returns what ``commit`` gives.
     """
@@ -23,8 +23,12 @@ class Account(Protocol):
     def unit(self, asked: str | None) -> str:
         """The unit of privacy; MismatchError when another one was asked for."""
 
-    def reserve(self, event: Mapping[str, Any], price: Fraction, records: Any) -> Release | None:
-        """Pay, or raise LedgerRefusal; the stored release where this request was made before."""
+    def replay(self, asked: Mapping[str, Any], records: Any) -> Release | None:
+        """The stored release where this was asked for before under the same request id."""
+
+    def reserve(self, event: Mapping[str, Any], price: Fraction) -> Release | None:
+        """Pay for what was asked, or raise LedgerRefusal; the stored release where another program
+        paid for the same request meanwhile."""
 
     def store(self, release: Release) -> None:
         """Keep the release durably, signed."""
@@ -50,7 +54,10 @@ class NoAccount:
     def unit(self, asked: str | None) -> str:
         return asked or "record"
 
-    def reserve(self, event: Mapping[str, Any], price: Fraction, records: Any) -> None:
+    def replay(self, asked: Mapping[str, Any], records: Any) -> None:
+        """Nothing was asked for before."""
+
+    def reserve(self, event: Mapping[str, Any], price: Fraction) -> None:
         """Grant."""
 
     def store(self, release: Release) -> None:

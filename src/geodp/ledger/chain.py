@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from geodp.errors import LedgerError
+from geodp.errors import LedgerError, LedgerRefusal
 from geodp.ledger import tables
 from geodp.ledger.canonical import GENESIS, canonical, entry_hash
+
+MOVE = "move"
+"""The kind of the entry that closes a ledger and says where it went."""
+
+ARRIVE = "arrive"
+"""The kind of the entry that opens it there."""
 
 _LAST_TWO = sa.select(tables.entries).order_by(tables.entries.c.number.desc()).limit(2)
 _ADD = sa.insert(tables.entries)
@@ -25,6 +32,22 @@ class End(NamedTuple):
 
 
 def end_of(connection: sa.Connection, row: sa.Row[Any]) -> End:
+    """Where a chain that is not closed ends; LedgerRefusal where the ledger was moved away."""
+    end, place = whole_end(connection, row), moved_to(connection)
+    if place is not None:
+        raise LedgerRefusal(
+            f"The ledger refuses: it was moved to {place!r} and is closed here. Use it there."
+        )
+    return end
+
+
+def moved_to(connection: sa.Connection) -> str | None:
+    """Where the ledger went, None while it is here: a closing entry is the last of its chain."""
+    last = connection.execute(_LAST_TWO).first()
+    return str(json.loads(last.body)["to"]) if last is not None and last.kind == MOVE else None
+
+
+def whole_end(connection: sa.Connection, row: sa.Row[Any]) -> End:
     """The end of the chain, once it is seen that the last entry is the one the ledger names.
 
     A file that lost its tail, or an entry that was changed, is found here before it can pay.

@@ -10,12 +10,21 @@ from typing import Any
 from geodp.errors import GeodpError, InputError
 from geodp.ledger.budget import Budget, stored
 from geodp.ledger.canonical import GENESIS, canonical, entry_hash, sha256
+from geodp.ledger.chain import ARRIVE, MOVE
 from geodp.ledger.check import Check
 from geodp.ledger.reading import EXPORT
 from geodp.ledger.seal import seal_of
+from geodp.ledger.spends import price_in
 from geodp.ledger.totals import Part, part_of, total
+from geodp.privacy.guarantees import Guarantee
 
 Export = Mapping[str, Any]
+
+
+PAID = ("reserve", "spend")
+"""The kinds of entries that cost something."""
+
+_STATES = {"committed": "commit", "failed": "fail", "spent": "spend"}
 
 
 class _Failed(Exception):
@@ -29,6 +38,7 @@ def check_export(document: Export) -> list[Check]:
     checks: dict[str, Callable[[Export], str]] = {
         "chain": _chain,
         "opening": _opening,
+        "place": _place,
         "totals": _totals,
         "releases": _releases,
         "receipts": _receipts,
@@ -65,15 +75,29 @@ def _opening(document: Export) -> str:
     return f"Unit {facts['unit']}, {facts['neighbours']}, budget and key as opened."
 
 
+def _place(document: Export) -> str:
+    """A closing entry is the last, or followed by the one that opens the ledger elsewhere."""
+    kinds = [entry["kind"] for entry in document["entries"]]
+    for number, kind in enumerate(kinds):
+        before = kinds[number - 1] if number else ""
+        if (before == MOVE) != (kind == ARRIVE):
+            raise _Failed("The ledger was used after it was moved away.")
+    if kinds[-1] == MOVE:
+        return f"Closed: it was moved to {document['entries'][-1]['body']['to']}."
+    return f"Moved {kinds.count(MOVE)} times, and not closed."
+
+
 def _totals(document: Export) -> str:
     budget = Budget.read(document["ledger"]["budget"])
     charged: dict[Part, Fraction] = {}
     for entry in document["entries"]:
-        if entry["kind"] == "reserve":
+        if entry["kind"] in PAID:
             body = entry["body"]
             part = part_of(body["dataset"], body["group"])
             if body["notion"] != budget.notion:
                 raise _Failed(f"Entry {entry['number']} is priced in another notion.")
+            if entry["kind"] == "spend":
+                _promised(body, budget.notion)
             charged[part] = charged.get(part, Fraction(0)) + stored(body["price"])
     kept = {
         Part(d["name"], d["partition"], d["label"]): stored(d["spent"])
@@ -89,6 +113,13 @@ def _totals(document: Export) -> str:
     return f"Spent {budget.text(total(charged))}, within the budget, the sum of the entries."
 
 
+def _promised(body: Mapping[str, Any], notion: str) -> None:
+    """What another program's promise costs, to what another machine's rounding may change."""
+    needed = price_in(Guarantee.from_json(body["guarantee"]), notion)
+    if stored(body["price"]) < needed * (1 - Fraction(1, 10**9)):
+        raise _Failed("A spend of another program costs more than was charged for it.")
+
+
 def _group(row: Mapping[str, Any]) -> str | None:
     return f"{row['partition']}={row['label']}" if row["partition"] or row["label"] else None
 
@@ -99,11 +130,11 @@ def _registered(document: Export) -> dict[Part, str | None]:
 
 
 def _releases(document: Export) -> str:
-    kinds: dict[str, set[int]] = {"reserve": set(), "commit": set(), "fail": set()}
+    kinds: dict[str, set[int]] = {kind: set() for kind in (*PAID, "commit", "fail")}
     asked, sums = {}, {}
     for entry in document["entries"]:
-        if entry["kind"] == "reserve":
-            kinds["reserve"].add(entry["number"])
+        if entry["kind"] in PAID:
+            kinds[entry["kind"]].add(entry["number"])
             asked[entry["number"]] = entry["body"]
         elif entry["kind"] in kinds:
             reservation = entry["body"]["reservation"]
@@ -115,15 +146,15 @@ def _releases(document: Export) -> str:
     for row in document["releases"]:
         number, state = row["reservation"], row["state"]
         states[state] += 1
-        if number not in kinds["reserve"]:
+        if number not in asked:
             raise _Failed("There is a release without a reservation.")
         if any(row[name] != asked[number][name] for name in ("request_id", "fingerprint")):
             raise _Failed(f"Reservation {number} was made by another request.")
-        if (state == "committed") != (number in kinds["commit"]):
+        if any((state == said) != (number in kinds[kind]) for said, kind in _STATES.items()):
             raise _Failed(f"Entries and state of reservation {number} disagree.")
         if state == "committed" and sha256(canonical(row["receipt"])) != sums[number]:
             raise _Failed(f"The receipt of reservation {number} is not the one committed.")
-    if {row["reservation"] for row in document["releases"]} != kinds["reserve"]:
+    if {row["reservation"] for row in document["releases"]} != set(asked):
         raise _Failed("There is a reservation whose release is missing.")
     listed = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
     return f"Every release has its reservation: {listed or 'none yet'}."

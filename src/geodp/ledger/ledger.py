@@ -14,7 +14,7 @@ from geodp.errors import InputError, LedgerError
 from geodp.ledger.budget import Budget
 from geodp.ledger.check import Check
 from geodp.ledger.keys import Keys
-from geodp.ledger.receipt import NEIGHBOURS
+from geodp.ledger.receipt import NEIGHBOURS, Mark
 from geodp.ledger.totals import part_of, total
 from geodp.privacy.guarantees import Guarantee
 
@@ -155,6 +155,58 @@ class Ledger:
         """The largest promise (of six digits) that can still be paid; None when nothing can."""
         return self.budget.fitting(self.left_for())
 
+    def spend(
+        self,
+        guarantee: Guarantee,
+        *,
+        dataset: str,
+        note: str,
+        group: str | None = None,
+        unit: str | None = None,
+        neighbours: str | None = None,
+        request_id: str | None = None,
+    ) -> Mark:
+        """Enter what another program released about these people, so that it counts.
+
+        ``guarantee`` is that release's own promise, to one of the ledger's units and neighbours. It
+        is charged in the ledger's notion, or converted to it rounding up. ``note`` says what it
+        was, and is public; a retry under the same ``request_id`` is charged once.
+
+        Raises LedgerRefusal where the budget does not pay, or where nothing follows from the
+        promise in the ledger's notion; MismatchError for another unit or neighbour relation.
+
+        Examples
+        --------
+        >>> import tempfile, geodp as gd
+        >>> place = tempfile.mkdtemp() + "/budget.db"
+        >>> ledger = gd.Ledger.create(place, gd.GaussianDP(1), unit="person")
+        >>> ledger.spend(gd.GaussianDP(0.6), dataset="study", note="Histogram of ages.").price
+        '0.36'
+        >>> ledger.left
+        GaussianDP(mu=0.8)
+        """
+        from geodp.ledger.spends import spend
+
+        return spend(self, guarantee, dataset, group, note, unit, neighbours, request_id)
+
+    def move(
+        self, place: str | os.PathLike[str], key: str | os.PathLike[str] | None = None
+    ) -> Ledger:
+        """Move the ledger, with its chain, to a new file or an empty database; this one closes.
+
+        The chain is verified before and after, and goes on at the new place: same keys, same
+        request ids, same receipts. ``key`` names a new place for the key file, which is copied
+        (default: beside a new file; for a database, where it is). A closed ledger refuses further
+        spends and says where it went. A move that broke off is finished by calling it again.
+
+        Raises LedgerError where a ledger is there already or this one does not verify.
+        """
+        from geodp.ledger.moving import move
+
+        new = Ledger(place, key)
+        move(self, new)
+        return new
+
     def show(self) -> dict[str, Any]:
         """The budget, what is spent and left, and the data sets, as a JSON document."""
         from geodp.ledger.reading import show
@@ -187,6 +239,10 @@ class Ledger:
     def close(self) -> None:
         """Close this process's connections; the next use opens new ones."""
         self._store.close()
+
+    def key_path_for(self, kept: Path) -> Path:
+        """Where a ledger that moves to this place has its secrets, that were at ``kept``."""
+        return self._key_path(str(kept))
 
     def _key_path(self, kept: str | None) -> Path:
         if self._key is not None:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from geodp.errors import LedgerError
 from geodp.ledger import tables
 from geodp.ledger.budget import stored
+from geodp.ledger.chain import moved_to
 from geodp.ledger.store import Store
 from geodp.ledger.totals import Part, total
 from geodp.privacy.numbers import decimal
@@ -50,6 +51,7 @@ def show(ledger: Ledger) -> dict[str, Any]:
             sa.select(states, sa.func.count().label("number")).group_by(states)
         ).all()
         rows = connection.execute(sa.select(tables.datasets)).all()
+        place = moved_to(connection)
     parts = {Part(d.name, d.partition, d.label): stored(d.spent) for d in rows}
     return {
         "ledger": store.shown,
@@ -65,6 +67,7 @@ def show(ledger: Ledger) -> dict[str, Any]:
         "releases": {one.state: one.number for one in sorted(counted)},
         "entries": row.entries,
         "head": row.head,
+        "moved_to": place,
         "public_key": row.public_key,
     }
 
@@ -81,11 +84,15 @@ def history(store: Store, last: int | None = None) -> list[dict[str, Any]]:
 def export(store: Store) -> dict[str, Any]:
     """See ``Ledger.export``."""
     with store.reading() as connection:
-        row = store.row(connection)
-        entries = connection.execute(sa.select(_entries).order_by(_entries.c.number)).all()
-        datasets = connection.execute(sa.select(tables.datasets)).all()
-        query = sa.select(tables.releases).order_by(tables.releases.c.reservation)
-        releases = connection.execute(query).all()
+        return export_from(connection, store.row(connection))
+
+
+def export_from(connection: sa.Connection, row: sa.Row[Any]) -> dict[str, Any]:
+    """The export as it is seen inside a transaction; ``row`` is the ledger's."""
+    entries = connection.execute(sa.select(_entries).order_by(_entries.c.number)).all()
+    datasets = connection.execute(sa.select(tables.datasets)).all()
+    query = sa.select(tables.releases).order_by(tables.releases.c.reservation)
+    releases = connection.execute(query).all()
     try:
         facts = dict(row._mapping)
         del facts["one"], facts["key_path"]

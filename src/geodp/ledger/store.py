@@ -25,6 +25,7 @@ from geodp.ledger import tables
 
 _WAIT = 60.0  # seconds that a writer waits for the others
 _POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 100, "pool_timeout": _WAIT}
+_SHOWN = ("host", "port", "dbname", "options")  # of a URL's query; the rest may hold a password
 _ROW = sa.select(tables.ledger)
 _LOCKED = _ROW.with_for_update()
 _inherited: list[Any] = []  # connections of a parent process: never used, never closed here
@@ -50,7 +51,8 @@ class Store:
         """The place without a password."""
         if self._url is None:
             return str(self.path)
-        return self._url.set(drivername="postgresql", query={}).render_as_string()
+        said = {name: self._url.query[name] for name in _SHOWN if name in self._url.query}
+        return self._url.set(drivername="postgresql", query=said).render_as_string()
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from geodp.arguments import text_or_none
 from geodp.errors import ConditionError, InputError, MismatchError, NotYetError
+from geodp.ledger.described import described
 from geodp.ledger.receipt import Domain, Release, request_json
 from geodp.mechanisms import candidates, parse_mechanism
 from geodp.mechanisms.base import Calibration, Evaluated, Mechanism
@@ -101,17 +102,23 @@ def release(
     account = account_for(ledger, dataset, group, request_id, seeded=not stream.private)
     protected = account.unit(unit)
     data, n = _accepted(records, statistic)
+    domain, public_n = _described(statistic.ball), None if records is None else n
+    name, strategy_asked = _asked(mechanism)
+    request = request_json(
+        statistic.space, statistic.name, domain, public_n, protected, guarantee, name
+    )
+    asked = {"request": request, "strategy": strategy_asked}
+    before = account.replay(asked, source_of(data))  # before anything is ranked
+    if before is not None:
+        return before
     strategy = strategy_for(statistic, n, guarantee, mechanism, Purse(account.notion))
     stages = strategy.stages(guarantee)
     expected = expected_distance(stages, statistic, n)
-    domain, public_n = _described(statistic.ball), None if records is None else n
     price, first = price_of(stages, statistic, n, guarantee, account.notion)
-    request = request_json(
-        statistic.space, statistic.name, domain, public_n, protected, guarantee, strategy.name
-    )
+    request |= {"mechanism": strategy.name}
     shares = [stage.guarantee.to_json() for stage in stages]
     event = {"request": request, "shares": shares, "first_stage": first}
-    before = account.reserve(event, price, source_of(data))
+    before = account.reserve(event, price)
     if before is not None:
         return before
     try:
@@ -158,6 +165,15 @@ def _accepted(records: Any, statistic: Statistic) -> tuple[Any, int]:
         records = source_of(records)  # since the array behind them may have changed
     data = statistic.ball.accept(records)
     return data, len(data)
+
+
+def _asked(mechanism: Mechanism | str) -> tuple[str, Any]:
+    """The mechanism by name as it was asked for, and all that makes it another than its like."""
+    if mechanism == "best":
+        return "best", "best"
+    strategy = parse_mechanism(mechanism) if isinstance(mechanism, str) else mechanism
+    check_mechanism(strategy)
+    return strategy.name, described(strategy)
 
 
 def strategy_for(
