@@ -58,7 +58,13 @@ def test_release_verify_round_trip(tensors, tmp_path):
     assert request["domain"]["physical_unit"] == "1e-3 mm^2/s"
     # sensitivity 2 r / n on a Hadamard space; a Gaussian's scale is sensitivity / mu
     assert document["outcome"]["sensitivity"]["total"] == pytest.approx(4 / 30, rel=1e-6)
-    assert document["outcome"]["stages"][0]["scale"] == pytest.approx(4 / 3, rel=1e-6)
+    assert document["outcome"]["stages"][0]["scale"] == pytest.approx(4 / 3 / 0.99**0.5, rel=1e-6)
+    # the rest of the promise pays for the share of moved records: 1/(30 sqrt(.01) mu)
+    assert document["outcome"]["replaced"]["deviation"] == pytest.approx(10 / 3, rel=1e-6)
+    assert "of the records were moved" in result.stderr
+    alone = json.loads(run(*words, "--replaced", "0", "--json").stdout)
+    assert alone["outcome"]["replaced"] is None
+    assert alone["outcome"]["stages"][0]["scale"] == pytest.approx(4 / 3, rel=1e-6)
     assert "note: No ledger" in result.stderr
     assert run("verify", out).exit_code == 0
     assert run("verify", "-", stdin=out.read_text()).exit_code == 0
@@ -98,7 +104,7 @@ def test_mechanism_and_footpoint(tensors):
     assert laplace["request"]["mechanism"] == "wrapped-l2-laplace"
     two = json.loads(run(*words, "--footpoint", "private:1/4").stdout)
     shares = [float(stage["guarantee"]["mu"]) ** 2 for stage in two["outcome"]["stages"]]
-    assert shares == pytest.approx([0.25, 0.75], rel=1e-9)
+    assert shares == pytest.approx([0.99 / 4, 0.99 * 3 / 4], rel=1e-9)
     moved = run(*words, "--footpoint", "2,0,0,1")
     assert json.loads(moved.stdout)["outcome"]["stages"][0]["footpoint"] == [[2, 0], [0, 1]]
 

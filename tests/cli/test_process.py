@@ -51,15 +51,22 @@ def twins(folder, kind):
     return paths
 
 
+def prose(result):
+    """All but the noisy share of moved records, which is released and differs at each run."""
+    lines = result.stderr.splitlines()
+    return [line for line in lines if not line.startswith(b"  moved: ")]
+
+
 @pytest.mark.parametrize("kind", ["npy", "csv"])
 def test_malformed_records_leave_no_trace_on_stderr(folder, kind):
     clean, spoilt = (run("release", path, "--header", *SPD) for path in twins(folder, kind))
     assert clean.returncode == spoilt.returncode == 0
-    assert clean.stderr == spoilt.stderr
+    assert prose(clean) == prose(spoilt)
     assert b"note: No ledger" in clean.stderr
     one, two = (json.loads(result.stdout) for result in (clean, spoilt))
     for document in (one, two):
         del document["outcome"]["value"], document["outcome"]["released_at"]
+        del document["outcome"]["replaced"]["share"]
     assert one == two
 
 
@@ -81,7 +88,7 @@ def test_malformed_directions_leave_no_trace_on_stderr(folder):
     ]
     clean, spoilt = (run("release", path, *words) for path in (good, bad))
     assert clean.returncode == spoilt.returncode == 0
-    assert clean.stderr == spoilt.stderr
+    assert prose(clean) == prose(spoilt)
 
 
 def test_bad_input_ends_with_2():
@@ -161,7 +168,7 @@ def test_a_stderr_that_cannot_be_written_ends_with_2(words):
 def test_an_unexpected_error_shows_no_message():
     program = (
         "from geodp.cli import main, planning\n"
-        "def broken(*_): raise RuntimeError('secret')\n"
+        "def broken(*_, **__): raise RuntimeError('secret')\n"
         "planning.gd.plan = broken\n"
         "main()"
     )

@@ -141,7 +141,8 @@ def test_a_release_of_the_variance_and_of_the_replaced_share():
     share = gd.release(records, gd.ReplacedShare(ball), gd.GaussianDP(5), gaussian, unit="scan")
     assert abs(share.value[0] - 0.5) < 6 * share.scale
     assert share.scale == pytest.approx(1 / 100 / 5, rel=1e-6)
-    variance = gd.release(records, gd.FrechetVariance(ball), gd.GaussianDP(5), gaussian)
+    assert share.replaced is None  # it is itself what is counted
+    variance = gd.release(records, gd.FrechetVariance(ball), gd.GaussianDP(5), gaussian, replaced=0)
     assert variance.scale == pytest.approx(4 / 100 / 5, rel=1e-6)
     assert any("public ball of radius" in note for note in variance.notes)
 

@@ -16,7 +16,8 @@ def mean(radius: float = 1.5, space: gd.Space | None = None) -> gd.FrechetMean:
 
 
 def test_figures_on_flat_space_against_closed_forms() -> None:
-    table = gd.plan(mean(1.0, gd.Euclidean(3)), 50, gd.GaussianDP(1), [gd.Wrapped(gd.Gaussian())])
+    gaussian = [gd.Wrapped(gd.Gaussian())]
+    table = gd.plan(mean(1.0, gd.Euclidean(3)), 50, gd.GaussianDP(1), gaussian, replaced=0)
     row = table.rows[0]
     sigma = 2 / 50
     exact = sigma * math.sqrt(8 / math.pi)
@@ -77,9 +78,10 @@ def test_bad_arguments(kwargs: dict[str, object], match: str) -> None:
 
 def test_several_releases_share_a_guarantee() -> None:
     """ℓ2-Laplace over Gaussian, E R: exact scales; the share of the Gaussian is mu/sqrt(k)."""
-    table = gd.plan(mean(), 100, gd.ApproxDP(1, "1e-5"), releases=4)
+    table = gd.plan(mean(), 100, gd.ApproxDP(1, "1e-5"), releases=4, replaced=0)
     row = {row.mechanism.name: row for row in table.rows}
-    one = gd.plan(mean(), 100, gd.ApproxDP(1, "1e-5"), [gd.Wrapped(gd.Gaussian())]).rows[0]
+    gaussian = [gd.Wrapped(gd.Gaussian())]
+    one = gd.plan(mean(), 100, gd.ApproxDP(1, "1e-5"), gaussian, replaced=0).rows[0]
     assert row["wrapped-gaussian"].scale == pytest.approx(2 * one.scale, rel=1e-5)
     assert row["wrapped-gaussian"].share.notion == "gdp"
     squares = row["wrapped-l2-laplace"].scale ** 2 * 12 / (row["wrapped-gaussian"].scale ** 2 * 3)

@@ -16,6 +16,7 @@ import pytest
 
 import geodp as gd
 from geodp.testing import random_points
+from geodp.verbs.replaced import divided
 
 SPACES = [
     gd.Euclidean(2),
@@ -72,6 +73,8 @@ def test_a_release_is_a_point_with_a_receipt_that_verifies(space: gd.Space, tmp_
 def test_every_guarantee_is_met_by_the_profile(guarantee: gd.Profile, mechanism: str) -> None:
     out = gd.release(records(gd.SPD(2)), mean_on(gd.SPD(2)), guarantee, mechanism)
     assert all(check.passed for check in gd.verify(out))
+    promise, guarantee = guarantee, divided(mean_on(gd.SPD(2)), guarantee).value
+    assert out.guarantee == promise
     strategy = gd.Wrapped(gd.Gaussian() if out.mechanism == "wrapped-gaussian" else gd.L2Laplace())
     cal = gd.calibrate(strategy, gd.SPD(2), out.sensitivity.total, guarantee)
     assert cal.scale == out.scale
@@ -100,7 +103,7 @@ def test_sensitivity_on_the_receipt_is_public_and_has_its_parts() -> None:
 
 
 def test_nothing_but_the_value_depends_on_the_records() -> None:
-    """Receipts of two data sets under the same randomness differ in the value alone."""
+    """Receipts of two data sets under the same randomness differ in the drawn numbers alone."""
     space = gd.SPD(2)
     malformed = records(space, seed=2)
     malformed[3] = np.nan
@@ -110,6 +113,7 @@ def test_nothing_but_the_value_depends_on_the_records() -> None:
         rng = np.random.default_rng(9)
         document = gd.release(x, mean_on(space), gd.GaussianDP(1), rng=rng).to_json()
         document["outcome"].pop("value")
+        document["outcome"]["replaced"].pop("share")
         document["outcome"].pop("released_at")
         documents.append(json.dumps(document))
     assert documents[0] == documents[1]

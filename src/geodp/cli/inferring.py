@@ -27,12 +27,7 @@ from geodp.io.records import read_layout
 @click.option(
     "--spread", type=float, metavar="S", help="Cut tangent vectors at this public length."
 )
-@click.option(
-    "--replaced",
-    default="0.01",
-    metavar="SHARE",
-    help="Share of the promise for the noisy share of replaced records; 0 switches it off.",
-)
+@options.replaced_option
 @click.option(
     "--by",
     metavar="FILE",
@@ -79,7 +74,7 @@ def infer(file: str, quiet: bool, **given: Any) -> None:
             domain,
             promise,
             given["confidence"],
-            replaced=_share(given["replaced"]),
+            replaced=given["replaced"],
             spread=given["spread"],
             by=labels,
             by_name=given["by_name"],
@@ -105,10 +100,6 @@ def _labels(path: str) -> list[str]:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise InputError(f"The labels {path!r} cannot be read as text.") from error
-
-
-def _share(text: str) -> Any:
-    return 0 if text.strip() in ("0", "0.0") else text
 
 
 def _generator(seed: int | None) -> Any:

@@ -50,6 +50,14 @@ layout_options = _all(
     click.option("--poincare", is_flag=True, help="Hyperbolic points in Poincaré's unit ball."),
 )
 
+replaced_option = click.option(
+    "--replaced",
+    default="0.01",
+    metavar="SHARE",
+    help="Part of the promise for the noisy share of records that the public rule moved or "
+    "replaced; 0 switches it off. Default: 0.01.",
+)
+
 file_options = _all(
     layout_options,
     click.option("--key", metavar="NAME", help="Which array of a .npz file."),

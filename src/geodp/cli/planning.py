@@ -40,8 +40,9 @@ from geodp.cli.program import EXIT_CODES
 )
 @options.footpoint_option
 @options.bound_option
+@options.replaced_option
 @options.json_option
-def plan(n: int, releases: int, quiet: bool, **given: Any) -> None:
+def plan(n: int, releases: int, replaced: str, quiet: bool, **given: Any) -> None:
     """Rank mechanisms by the distance a release will land from the mean. Reads no data."""
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
@@ -50,7 +51,7 @@ def plan(n: int, releases: int, quiet: bool, **given: Any) -> None:
     considered = strategies.mechanisms(given, layout, *given["mechanism"])
     statistic = strategies.statistic(given, space, domain)
     strategies.check_serves(considered, statistic, promise, given)
-    outcome = gd.plan(statistic, n, promise, considered, releases)
+    outcome = gd.plan(statistic, n, promise, considered, releases, replaced=replaced)
     output.document(outcome.to_json())
     output.prose(repr(outcome))
 

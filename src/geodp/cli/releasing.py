@@ -16,6 +16,7 @@ from geodp.io import Layout, read_point
 from geodp.io.records import read_layout
 from geodp.verbs.paying import Purse
 from geodp.verbs.plan import ranked
+from geodp.verbs.replaced import replaced_part
 
 _FILES = ("value", "center", "footpoint")  # options that may name a file
 _SEEDED = (
@@ -38,6 +39,7 @@ _SEEDED = (
 )
 @options.footpoint_option
 @options.bound_option
+@options.replaced_option
 @click.option(
     "--unit",
     callback=options.writable_text,
@@ -80,15 +82,17 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
     check_writable(given["out"], file, *(given[name] for name in _FILES))
     if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
+    replaced_part(given["replaced"])
     records, statistic = _subject(file, given, layout, mean, domain)
     with warnings.catch_warnings(), progress.running("evaluating the mean"):
         warnings.simplefilter("ignore")  # a warning could depend on a record
-        mechanism = _chosen(considered, statistic, records, promise, ledger)
+        mechanism = _chosen(considered, statistic, records, promise, ledger, given["replaced"])
         receipt = gd.release(
             records,
             statistic,
             promise,
             mechanism,
+            replaced=given["replaced"],
             unit=given["unit"],
             ledger=ledger,
             dataset=given["dataset"],
@@ -136,12 +140,13 @@ def _chosen(
     records: Any,
     promise: Any,
     ledger: gd.Ledger | None,
+    replaced: str,
 ) -> Any:
     if len(considered) == 1:
         return considered[0]
     n = 2 if records is None else len(records)  # a given value's sensitivity knows no n
     purse = Purse() if ledger is None else Purse(ledger.budget.notion)
-    return ranked(statistic, n, promise, considered, purse).best
+    return ranked(statistic, n, promise, considered, purse, replaced).best
 
 
 def _generator(given: build.Given) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from geodp.errors import GeodpError, InputError
 from geodp.ledger.canonical import canonical
+from geodp.ledger.facts import Domain, Replaced, Sensitivity, Subject
 from geodp.ledger.seal import Seal, seal_of
 from geodp.privacy.guarantees import GaussianDP, Guarantee
 from geodp.privacy.least import LeastProfile
@@ -24,38 +25,6 @@ from geodp.spaces.parse import parse_space
 
 SCHEMA = "geodp/release/v1"
 NEIGHBOURS = "replace one record, number of records public"
-
-
-@final
-@dataclass(frozen=True)
-class Sensitivity:
-    """What the noise is calibrated to: ``total = statistic + 2 * error_bound``, rounded up.
-
-    ``statistic`` is the exact statistic's replace-one sensitivity; ``error_bound`` the public bound
-    on solver and rounding errors, the same for every data set. Geodesic lengths.
-    """
-
-    statistic: float
-    error_bound: float
-
-    @property
-    def total(self) -> float:
-        """The sensitivity of the computed value."""
-        if self.error_bound == 0:
-            return self.statistic
-        return math.nextafter(self.statistic + 2 * self.error_bound, math.inf)
-
-
-@final
-@dataclass(frozen=True)
-class Domain:
-    """The public ball, and what one raw number of a record means, as declared."""
-
-    center: Array
-    radius: float
-    physical_unit: str | None = None
-    component_order: str | None = None
-    frame: str | None = None
 
 
 @final
@@ -118,6 +87,8 @@ class Release:
     ledger: Mark | None = None
     seal: Seal | None = None
     stated: Mapping[str, Any] | None = None
+    about: Subject | None = None
+    replaced: Replaced | None = None
 
     @property
     def scale(self) -> float:
@@ -161,8 +132,11 @@ class Release:
         )
         seeded = "NOT PRIVATE: the noise came from a seeded generator and can be replayed."
         then = self.stages[-1].get("then")
-        notes = (budget,) if self.private else (seeded, budget)
-        return notes if then is None else (*notes, _text(then))
+        return (
+            *(() if self.private else (seeded,)),
+            budget,
+            *(() if then is None else (_text(then),)),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON document (schema ``geodp/release/v1``), as it was signed."""
@@ -179,11 +153,13 @@ class Release:
                 self.guarantee,
                 self.mechanism,
                 self.neighbours,
+                self.about,
             ),
             "outcome": {
                 "value": self.value.tolist(),
-                "sensitivity": asdict(self.sensitivity) | {"total": self.sensitivity.total},
+                "sensitivity": self.sensitivity.to_json(),
                 "stages": [dict(stage) for stage in self.stages],
+                "replaced": None if self.replaced is None else self.replaced.to_json(),
                 "expected_distance": self.expected_distance,
                 "guarantee_in_words": self.guarantee.text,
                 "strength": None if self.strength is None else asdict(self.strength),
@@ -216,23 +192,19 @@ class Release:
             raise InputError(f"This is no receipt of schema {SCHEMA}.")
         try:
             request, outcome = document["request"], document["outcome"]
-            domain = request["domain"]
-            if domain is not None:
-                center = np.array(domain["center"], dtype=np.float64)
-                domain = Domain(**(domain | {"center": center}))
-            parts = outcome["sensitivity"]
+            ball, parts = request["domain"], outcome["sensitivity"]
             if not outcome["stages"]:
                 raise InputError("The receipt has no stage: it states no noise at all.")
             return cls(
                 value=np.array(outcome["value"], dtype=np.float64),
                 space=parse_space(request["space"]),
                 statistic=_text(request["statistic"]),
-                domain=domain,
+                domain=None if ball is None else Domain.from_json(ball),
                 n=None if request["n"] is None else _count(request["n"]),
                 unit=_text(request["unit"]),
                 guarantee=Guarantee.from_json(request["guarantee"]),
                 mechanism=_text(request["mechanism"]),
-                sensitivity=Sensitivity(float(parts["statistic"]), float(parts["error_bound"])),
+                sensitivity=Sensitivity.from_json(parts),
                 stages=tuple(dict(stage) for stage in outcome["stages"]),
                 expected_distance=_distance(outcome["expected_distance"]),
                 private=outcome["private"] is True,
@@ -241,6 +213,8 @@ class Release:
                 neighbours=_text(request["neighbours"]),
                 strength=_part(outcome, "strength", _strength),
                 ledger=_part(outcome, "ledger", _mark),
+                about=_part(request, "about", Subject.from_json),
+                replaced=_part(outcome, "replaced", Replaced.from_json),
                 seal=seal_of(document),
                 stated={
                     "total": parts["total"],
@@ -287,6 +261,7 @@ class Release:
             ("expected distance", f"{self.expected_distance:.4g}"),
             *_strength_rows(self.strength),
             *(("note", note) for note in self.notes),
+            *(() if self.replaced is None else [("moved", note) for note in self.replaced.notes]),
         ]
         return "\n".join([head, *(f"  {name}: {text}" for name, text in rows)])
 
@@ -300,13 +275,14 @@ def request_json(
     guarantee: Guarantee,
     mechanism: str,
     neighbours: str = NEIGHBOURS,
+    about: Subject | None = None,
 ) -> dict[str, Any]:
     """What was asked for, as it stands on a receipt and in a ledger's entry."""
-    ball = None if domain is None else asdict(domain) | {"center": domain.center.tolist()}
     return {
         "space": space.spec,
         "statistic": statistic,
-        "domain": ball,
+        "domain": None if domain is None else domain.to_json(),
+        "about": None if about is None else about.to_json(),
         "n": n,
         "unit": unit,
         "neighbours": neighbours,
@@ -330,19 +306,23 @@ def _strength_rows(strength: Strength | None) -> list[tuple[str, str]]:
 _Part = TypeVar("_Part")
 
 
-def _part(outcome: Mapping[str, Any], name: str, kind: Callable[..., _Part]) -> _Part | None:
-    """A part that receipts of geodp 0.1 may lack."""
-    facts = outcome.get(name)
-    return None if facts is None else kind(**facts)
+def _part(
+    document: Mapping[str, Any], name: str, read: Callable[[Mapping[str, Any]], _Part]
+) -> _Part | None:
+    """A part that receipts may lack: it does not apply, or their program was older."""
+    facts = document.get(name)
+    return None if facts is None else read(facts)
 
 
-def _strength(mu: Any, **rest: Any) -> Strength:
-    return Strength(None if mu is None else float(mu), **{k: float(x) for k, x in rest.items()})
+def _strength(facts: Mapping[str, Any]) -> Strength:
+    numbers = {k: float(x) for k, x in facts.items() if k != "mu"}
+    return Strength(None if facts["mu"] is None else float(facts["mu"]), **numbers)
 
 
-def _mark(entry: Any, group: Any, **rest: Any) -> Mark:
-    texts = {name: _text(x) for name, x in rest.items()}
-    return Mark(entry=int(entry), group=None if group is None else _text(group), **texts)
+def _mark(facts: Mapping[str, Any]) -> Mark:
+    texts = {k: _text(x) for k, x in facts.items() if k not in ("entry", "group")}
+    group = facts["group"]
+    return Mark(entry=int(facts["entry"]), group=None if group is None else _text(group), **texts)
 
 
 def _text(x: object) -> str:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from geodp.errors import SpaceError
 from geodp.ledger.receipt import Release
-from geodp.privacy.guarantees import Guarantee
 from geodp.plots.plot import figure_size
+from geodp.privacy.guarantees import Guarantee
 from geodp.report import words
 from geodp.report.picture import picture_uri
 from geodp.report.spaces import Table, number

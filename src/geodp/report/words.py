@@ -16,9 +16,13 @@ def summary(release: Release) -> str:
     text = f"The {release.statistic}{count} in {name_of(release.space)}, with noise added."
     if release.domain is None:
         return text
-    return (
-        f"{text} Records are held to a public ball of radius {release.domain.radius:.4g} by a "
-        "public rule, before anything is computed."
+    moved = () if release.replaced is None else release.replaced.notes
+    return " ".join(
+        (
+            f"{text} Records are held to a public ball of radius {release.domain.radius:.4g} by a "
+            "public rule, before anything is computed.",
+            *moved,
+        )
     )
 
 

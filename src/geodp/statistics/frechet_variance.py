@@ -22,6 +22,8 @@ from geodp.statistics.records import ClippedRecords
 from geodp.statistics.route import Route
 from geodp.statistics.tangent_moments import hessian_bounds, numbers_route
 
+VARIANCE = "Fréchet variance"
+SHARE = "share of replaced records"
 _UP = 1 + 1e-12
 _FLOATS = 2.0**-44
 
@@ -69,7 +71,7 @@ class FrechetVariance:
 
     @property
     def name(self) -> str:
-        return f"Fréchet variance on {self.domain.space.spec}, radius {self.domain.radius:.6g}"
+        return VARIANCE
 
     @property
     def space(self) -> Space:
@@ -120,7 +122,7 @@ class ReplacedShare:
 
     @property
     def name(self) -> str:
-        return f"share of replaced records on {self.domain.space.spec}"
+        return SHARE
 
     @property
     def space(self) -> Space:

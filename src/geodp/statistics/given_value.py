@@ -48,6 +48,11 @@ class GivenValue:
         return "given value"
 
     @property
+    def domain(self) -> None:
+        """There are no records."""
+        return None
+
+    @property
     def error_bound(self) -> float:
         return 0.0
 

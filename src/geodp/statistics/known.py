@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from geodp.errors import InputError
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
+from geodp.statistics.frechet_variance import SHARE, VARIANCE, FrechetVariance, ReplacedShare
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.relatives import EXTRINSIC, TANGENT, ExtrinsicMean, TangentMean
+from geodp.statistics.tangent_moments import (
+    COVARIANCE,
+    DISTANCES,
+    HESSIAN,
+    DistanceMoment,
+    MeanHessian,
+    TangentCovariance,
+)
 
-KNOWN: dict[str, Callable[[Ball], Statistic]] = {
+KNOWN: dict[str, Callable[..., Statistic]] = {
     "Fréchet mean": FrechetMean,
     "Fréchet mean (published bound)": lambda ball: FrechetMean(ball, "published"),
     TANGENT: TangentMean,
     **dict.fromkeys(EXTRINSIC, ExtrinsicMean),
+    VARIANCE: FrechetVariance,
+    SHARE: ReplacedShare,
+    COVARIANCE: TangentCovariance,
+    HESSIAN: MeanHessian,
+    **{name: partial(DistanceMoment, power=power) for power, name in DISTANCES.items()},
 }
+"""Each is made from the ball of the records and the parameters on the receipt, if any."""
 
 
-def known_statistic(name: str, ball: Ball) -> Statistic | None:
+def known_statistic(name: str, ball: Ball, **parameters: object) -> Statistic | None:
     """The statistic of that name on ``ball``; None for a stranger's, or one not defined there."""
     try:
-        statistic = KNOWN[name](ball) if name in KNOWN else None
-    except InputError:
+        statistic = KNOWN[name](ball, **parameters) if name in KNOWN else None
+    except (InputError, TypeError):
         return None
     return statistic if statistic is not None and statistic.name == name else None

@@ -38,7 +38,9 @@ class Statistic(Protocol):
     calibrated to ``sensitivity(n) + 2 * error_bound``.
 
     Optionally, an attribute ``route`` (``geodp.statistics.Route``) says that the value lives in
-    another space, where noise is added, and how the drawn point is mapped to ``space`` after.
+    another space, where noise is added, and how the drawn point is mapped to ``space`` after. An
+    attribute ``domain`` is the public ball of the records, where that is not ``ball``; records come
+    clipped to it. ``parameters`` are JSON values of public facts for the receipt.
     """
 
     @property
@@ -62,3 +64,9 @@ class Statistic(Protocol):
 
     def evaluate(self, records: ArrayLike | ClippedRecords) -> Certified:
         """The statistic on the clipped records."""
+
+
+def domain_of(statistic: Statistic) -> Ball | None:
+    """The public ball of the records: the statistic's ``domain``, else the ball of its values."""
+    domain = getattr(statistic, "domain", statistic.ball)
+    return domain if isinstance(domain, Ball) else None

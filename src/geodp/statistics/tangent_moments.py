@@ -11,7 +11,7 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,9 @@ from geodp.statistics.protocol import Certified
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.route import Route
 
+DISTANCES = {2: "mean squared distance", 4: "mean fourth power of the distance"}
+COVARIANCE = "tangent covariance"
+HESSIAN = "mean Hessian"
 ROOT2 = math.sqrt(2.0)
 _UP = 1 + 1e-12  # covers the rounding of the few float operations of a sensitivity
 _FLOATS = 2.0**-44  # rounding of the float operations on one record, relative to the term's size
@@ -71,8 +74,14 @@ class MeanOfTerms(ABC):
         """The terms ``(n, size)`` of clipped records ``(n, *point_shape)``."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        return f"{self.label} on {self.domain.space.spec}, radius {self.domain.radius:.6g}"
+        """What it is, as printed on a receipt."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The public facts that it was made with, for the receipt."""
 
     @property
     def space(self) -> Space:
@@ -179,6 +188,14 @@ class DistanceMoment(MeanOfTerms):
         return View(self.domain, np.asarray(self.at))
 
     @property
+    def name(self) -> str:
+        return DISTANCES[self.power]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"at": np.asarray(self.at).tolist()}
+
+    @property
     def label(self) -> str:
         return f"mean distance^{self.power} from a released point"
 
@@ -239,6 +256,15 @@ class TangentCovariance(MeanOfTerms):
     def _radius(self) -> float:
         reach = self._view.reach
         return reach if self.spread is None else min(reach, self.spread * (1 + 1e-9))
+
+    @property
+    def name(self) -> str:
+        return COVARIANCE
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        spread = {} if self.spread is None else {"spread": self.spread}
+        return {"at": np.asarray(self.at).tolist()} | spread
 
     @property
     def label(self) -> str:
@@ -307,6 +333,14 @@ class MeanHessian(MeanOfTerms):
     def bounds(self) -> tuple[float, float]:
         """Public limits of each record's Hessian eigenvalues."""
         return hessian_bounds(self.domain.space, self._view.reach)
+
+    @property
+    def name(self) -> str:
+        return HESSIAN
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"at": np.asarray(self.at).tolist()}
 
     @property
     def label(self) -> str:

@@ -22,12 +22,14 @@ from geodp.ledger.reading import requested
 from geodp.ledger.receipt import Release
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.numbers import Number
 from geodp.statistics.domain import Ball
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.calibrate import check_guarantee
 from geodp.verbs.infer_plan import Prepared, prepared
 from geodp.verbs.paying import account_for, ledger_of, price_of
 from geodp.verbs.release import release
+from geodp.verbs.replaced import Division
 
 
 def infer(
@@ -38,7 +40,7 @@ def infer(
     *,
     mechanism: Mechanism | str | None = None,
     split: Mapping[str, Any] | None = None,
-    replaced: float | Fraction = REPLACED,
+    replaced: Number = REPLACED,
     spread: float | None = None,
     by: ArrayLike | None = None,
     by_name: str = "group",
@@ -157,8 +159,8 @@ def _check_purse(
     for name, promise in ready.split.items():
         if asked[name] in paid:
             continue
-        stages = ready.mechanism_of(name).stages(promise)
-        total += price_of(stages, ready.statistic(name), ready.n, promise, notion)[0]
+        mechanism, alone = ready.mechanism_of(name), Division(promise, promise)
+        total += price_of(mechanism, ready.statistic(name), ready.n, alone, notion)[0]
     left = paying.left_for(dataset, group)
     if total > left:
         raise LedgerRefusal(
@@ -183,7 +185,7 @@ def _run(ready: Prepared, data: Any, spread: float | None, payment: dict[str, An
             clipped = ball.clip(data)
         subject = data if name == "mean" else clipped
         promise, strategy = ready.split[name], ready.mechanism_of(name)
-        out = release(subject, statistic, promise, strategy, **mine)
+        out = release(subject, statistic, promise, strategy, replaced=0, **mine)
         releases[name] = out
         return Noisy(out.value, noise_of(out))
 

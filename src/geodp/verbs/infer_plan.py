@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 
-from geodp.errors import ConditionError, InputError
+from geodp.errors import ConditionError
 from geodp.inference.collect import (
     check_conditions,
     collect,
@@ -31,11 +30,11 @@ from geodp.inference.shares import (
 from geodp.mechanisms import parse_mechanism
 from geodp.mechanisms.base import Calibration, Mechanism
 from geodp.privacy.guarantees import Guarantee
-from geodp.privacy.numbers import exact
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.calibrate import check_mechanism
+from geodp.verbs.replaced import replaced_part
 from geodp.verbs.stages import calibrated, run
 
 
@@ -71,7 +70,7 @@ def prepared(
     chosen = _mechanism(plan.get("mechanism"), ball, promise)
     mean = FrechetMean(ball)
     if plan.get("split") is None:
-        shares = default_shares(ball, n, promise, _share(plan.get("replaced", REPLACED)))
+        shares = default_shares(ball, n, promise, replaced_part(plan.get("replaced", REPLACED)))
     else:
         shares = checked_shares(plan["split"], ball.space)
     split = promises(promise, shares)
@@ -104,18 +103,6 @@ def _check_numbers(ready: Prepared) -> None:
         if name != "mean":
             stage = ready.mechanism_of(name).stages(promise)[-1]
             calibrated(stage.mechanism, statistics[name](), ready.n, stage.guarantee)
-
-
-def _share(replaced: Any) -> Fraction:
-    if isinstance(replaced, (int, float, Fraction)) and replaced == 0:
-        return Fraction(0)
-    try:
-        share = exact(replaced, "replaced")
-    except InputError as error:
-        raise InputError("replaced is a share of the promise from 0 (off) to 0.5.") from error
-    if share > Fraction(1, 2):
-        raise InputError("replaced is a share of the promise from 0 (off) to 0.5.")
-    return share
 
 
 def _mechanism(asked: Mechanism | str | None, ball: Ball, promise: Guarantee) -> Mechanism:

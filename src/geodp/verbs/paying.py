@@ -15,13 +15,14 @@ from geodp.ledger.budget import added, rounded_up, shown
 from geodp.ledger.ledger import Ledger
 from geodp.ledger.receipt import Strength
 from geodp.ledger.totals import part_of
-from geodp.mechanisms.base import Calibration, Mechanism, Stage
+from geodp.mechanisms.base import Calibration, Mechanism
 from geodp.privacy.compose import compose
 from geodp.privacy.gaussian import GaussianProfile
 from geodp.privacy.guarantees import ApproxDP, GaussianDP, Guarantee, PureDP
 from geodp.privacy.numbers import float_up, root_up
 from geodp.privacy.promised import promised
 from geodp.statistics.protocol import Statistic
+from geodp.verbs.replaced import Counting, Division
 from geodp.verbs.stages import calibrated
 
 DELTA = Fraction(1, 10**6)
@@ -67,27 +68,28 @@ def account_for(
 
 
 def price_of(
-    stages: Sequence[Stage],
-    statistic: Statistic,
-    n: int,
-    guarantee: Guarantee,
-    notion: str | None,
+    mechanism: Mechanism, statistic: Statistic, n: int, division: Division, notion: str | None
 ) -> tuple[Fraction, dict[str, object]]:
     """The price, and the facts of the first stage's calibration.
 
-    In the promise's own notion it is the promised number, else what the stages' certified profiles
-    cost, rounded up. LedgerRefusal where they have no price.
+    In the promise's own notion it is the promised number, else what the certified profiles of the
+    stages and of the share of replaced records cost, rounded up. LedgerRefusal where they have no
+    price.
     """
-    first, *later = stages
+    guarantee = division.whole
+    first, *later = mechanism.stages(division.value)
     cal, _ = calibrated(first.mechanism, statistic, n, first.guarantee)
     facts = cal.facts()
     if notion is None or guarantee.notion == notion:
         return (Fraction(0) if notion is None else added(guarantee, notion)), facts
+    counting = Counting.of(division, statistic, n)
     try:
         price = cal.profile.charge(notion)
         for stage in later:
             cal, _ = calibrated(stage.mechanism, statistic, n, stage.guarantee)
             price += cal.profile.charge(notion) * _LATER
+        if counting is not None:
+            price += counting.calibration.profile.charge(notion)
     except GuaranteeError as error:
         raise LedgerRefusal(
             f"The ledger refuses: it counts in {notion}, and a release by {first.mechanism.name} "
@@ -124,13 +126,13 @@ class Purse:
     releases: int = 1
 
     def price(
-        self, mechanism: Mechanism, statistic: Statistic, n: int, guarantee: Guarantee
+        self, mechanism: Mechanism, statistic: Statistic, n: int, division: Division
     ) -> tuple[str | None, str | None]:
         """The price in words, and why the ledger would not pay; None for what does not apply."""
         if self.notion is None:
             return None, None
         try:
-            price, _ = price_of(mechanism.stages(guarantee), statistic, n, guarantee, self.notion)
+            price, _ = price_of(mechanism, statistic, n, division, self.notion)
         except LedgerRefusal as refusal:
             return None, str(refusal)
         if self.left is not None and price * self.releases > self.left:

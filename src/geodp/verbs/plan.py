@@ -10,15 +10,19 @@ from typing import Any, final
 import numpy as np
 
 from geodp.errors import InputError
+from geodp.inference.shares import REPLACED
 from geodp.mechanisms import candidates
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.numbers import Number
+from geodp.privacy.shares import equal_part
 from geodp.random import public_rng
 from geodp.spaces.base import Array
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, ledger_of
+from geodp.verbs.replaced import Counting, Division, divided
 from geodp.verbs.stages import (
     at_center,
     at_edge,
@@ -40,7 +44,8 @@ class PlanRow:
     ``exact`` is the mean distance at the centre where a formula gives it.
     ``price`` is what a ledger charges, in its additive number. ``why_not`` holds the reason where
     the mechanism cannot serve. ``parameters`` are those of the noise's law. ``share`` is the
-    promise to ask for at each release, where several share the guarantee.
+    promise to ask for at each release, where several share the guarantee; ``counted`` says whether
+    it also pays for the share of replaced records.
     """
 
     mechanism: Mechanism
@@ -55,10 +60,12 @@ class PlanRow:
     parameters: Mapping[str, float] | None = None
     share: Guarantee | None = None
     exact: float | None = None
+    counted: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """The row as JSON values."""
-        facts = {k: v for k, v in vars(self).items() if k != "mechanism" and v is not None}
+        hidden = ("mechanism", *(() if self.share is not None else ("counted",)))
+        facts = {k: v for k, v in vars(self).items() if k not in hidden and v is not None}
         if self.share is not None:
             facts["share"] = self.share.to_json()
         return {"mechanism": self.mechanism.name} | facts
@@ -67,7 +74,8 @@ class PlanRow:
     def words(self) -> str:
         """What the table cannot show in its columns."""
         chosen = [f"{name} {value:g}" for name, value in (self.parameters or {}).items()]
-        each = [] if self.share is None else [f"each release {self.share.label}"]
+        off = "" if self.counted else " with replaced=0"
+        each = [] if self.share is None else [f"each release {self.share.label}{off}"]
         return ", ".join(chosen + each)
 
 
@@ -76,7 +84,9 @@ class PlanRow:
 class Plan:
     """The mechanisms in order of expected distance; those that cannot serve come last.
 
-    ``note`` says what differs from a Fréchet mean released on its own space.
+    ``note`` says what differs from a Fréchet mean released on its own space. ``replaced`` is what
+    the noisy share of replaced records costs of the guarantee (None: it is switched off), and
+    ``deviation`` its noise's standard deviation; the rows are about what is left.
     """
 
     statistic: str
@@ -88,6 +98,8 @@ class Plan:
     budget: Mapping[str, Any] | None = None
     note: str = ""
     releases: int = 1
+    replaced: Guarantee | None = None
+    deviation: float | None = None
 
     @property
     def best(self) -> Mechanism:
@@ -107,8 +119,14 @@ class Plan:
             **({"releases": self.releases} if self.releases > 1 else {}),
             "sensitivity": self.sensitivity,
             "mechanisms": [row.to_json() for row in self.rows],
+            **({} if self.replaced is None else {"replaced": self._replaced}),
             **({"note": self.note} if self.note else {}),
         } | ({} if self.budget is None else {"budget": dict(self.budget)})
+
+    @property
+    def _replaced(self) -> dict[str, Any]:
+        assert self.replaced is not None
+        return {"guarantee": self.replaced.to_json(), "deviation": self.deviation}
 
     def __repr__(self) -> str:
         several = f" in {self.releases} releases together" if self.releases > 1 else ""
@@ -133,6 +151,11 @@ class Plan:
             listed = ", ".join(f"{name} {price}" for name, price in prices.items()) or "none"
             left = f"{self.budget['adds']} left: {self.budget['left']} of {self.budget['limit']}"
             table.append(f"  ledger: {left}; prices: {listed}")
+        if self.replaced is not None:
+            table.append(
+                f"  share of replaced records: {self.replaced.label} of it, noise of standard "
+                f"deviation {self.deviation:.2g}"
+            )
         note = [f"  note: {self.note}"] if self.note else []
         return "\n".join([head, *table, *note])
 
@@ -144,12 +167,14 @@ def plan(
     mechanisms: Sequence[Mechanism] | None = None,
     releases: int = 1,
     ledger: object | None = None,
+    replaced: Number = REPLACED,
 ) -> Plan:
     """Rank mechanisms by the expected geodesic distance between release and value.
 
     Touches no data: everything follows from the domain, ``n`` and the guarantee. Distances are
     simulated with a public seed, for a value at the ball's centre (or the space's origin) and for
-    one on its edge. With a ``ledger`` each mechanism's price is shown, and what the ledger would
+    one on its edge. What ``replaced`` takes of the guarantee, as in ``release``, is taken off
+    first. With a ``ledger`` each mechanism's price is shown, and what the ledger would
     not pay for cannot serve.
 
     With ``releases`` = k the guarantee holds for k equal releases together, fixed beforehand: each
@@ -171,12 +196,13 @@ def plan(
     for mechanism in considered:
         check_mechanism(mechanism)
     if ledger is None:
-        return ranked(statistic, n, guarantee, considered, Purse(releases=count))
+        return ranked(statistic, n, guarantee, considered, Purse(releases=count), replaced)
     paying = ledger_of(ledger)
     left = paying.left_for()
     purse = Purse(paying.budget.notion, left, count)
     budget = paying.budget.to_json(paying.budget.limit - left)
-    return replace(ranked(statistic, n, guarantee, considered, purse), budget=budget)
+    found = ranked(statistic, n, guarantee, considered, purse, replaced)
+    return replace(found, budget=budget)
 
 
 def ranked(
@@ -185,17 +211,28 @@ def ranked(
     guarantee: Guarantee,
     mechanisms: Sequence[Mechanism],
     purse: Purse,
+    replaced: Any = REPLACED,
 ) -> Plan:
     """The plan of mechanisms that have passed the checks, as far as the purse allows."""
     rows: list[PlanRow] = []
     for mechanism in mechanisms:
-        row = _row(statistic, n, guarantee, mechanism, purse)
+        row = _row(statistic, n, guarantee, mechanism, purse, replaced)
         if row.why_not is not None or not any(_same(row, other) for other in rows):
             rows.append(row)
     total = sensitivity_of(statistic, n).total
     head = (statistic.name, statistic.space.spec, n, guarantee, total)
     note = route_of(statistic).words
-    return Plan(*head, _ranked(rows), note=note, releases=purse.releases)
+    division = divided(statistic, equal_part(guarantee, purse.releases), replaced)
+    counting = Counting.of(division, statistic, n)
+    deviation = None if counting is None else counting.deviation
+    return Plan(
+        *head,
+        _ranked(rows),
+        note=note,
+        releases=purse.releases,
+        replaced=division.count,
+        deviation=deviation,
+    )
 
 
 def check_count(n: object) -> int:
@@ -223,44 +260,54 @@ def _same(row: PlanRow, other: PlanRow) -> bool:
 
 
 def _row(
-    statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism, purse: Purse
+    statistic: Statistic,
+    n: int,
+    guarantee: Guarantee,
+    mechanism: Mechanism,
+    purse: Purse,
+    replaced: Any,
 ) -> PlanRow:
     """The row of the mechanism with all choices made, at the share of least distance."""
-    space = route_of(statistic).space
+    space, several = route_of(statistic).space, purse.releases > 1
+    whole = guarantee if several else divided(statistic, guarantee, replaced).value
     try:
-        chosen = mechanism.resolved(space, guarantee, purse.releases)
+        chosen = mechanism.resolved(space, whole, purse.releases)
         shares = chosen.shares(space, guarantee, purse.releases)
     except InputError as error:
         return PlanRow(mechanism, why_not=str(error))
-    rows = [_row_of(statistic, n, share, chosen, purse) for share in shares]
+    # several (ε, δ) stand for the composed law of the value's noise alone: no room for a share
+    parts = [0 if several and share.notion == "approx" else replaced for share in shares]
+    divisions = [divided(statistic, *pair) for pair in zip(shares, parts, strict=True)]
+    rows = [_row_of(statistic, n, division, chosen, purse) for division in divisions]
     able = [row for row in rows if row.center is not None and row.why_not is None]
     best = min(able, key=lambda row: row.center or 0.0) if able else rows[0]
-    if purse.releases == 1:
+    if not several:
         return best
-    return replace(best, share=shares[rows.index(best)])
+    division = divisions[rows.index(best)]
+    return replace(best, share=division.whole, counted=division.count is not None)
 
 
 def _row_of(
-    statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism, purse: Purse
+    statistic: Statistic, n: int, division: Division, mechanism: Mechanism, purse: Purse
 ) -> PlanRow:
     route = route_of(statistic)
-    reason = mechanism.why_not(route.space, guarantee, route.ball)
+    reason = mechanism.why_not(route.space, division.value, route.ball)
     if reason is not None:
         return PlanRow(mechanism, why_not=reason)
     try:
-        return _able_row(statistic, n, guarantee, mechanism, purse)
+        return _able_row(statistic, n, division, mechanism, purse)
     except InputError as error:  # no scale serves at this sensitivity
         return PlanRow(mechanism, why_not=str(error))
 
 
 def _able_row(
-    statistic: Statistic, n: int, guarantee: Guarantee, mechanism: Mechanism, purse: Purse
+    statistic: Statistic, n: int, division: Division, mechanism: Mechanism, purse: Purse
 ) -> PlanRow:
     route = route_of(statistic)
-    price, reason = purse.price(mechanism, statistic, n, guarantee)
+    price, reason = purse.price(mechanism, statistic, n, division)
     if reason is not None:
         return PlanRow(mechanism, price=price, why_not=reason)
-    stages = mechanism.stages(guarantee)
+    stages = mechanism.stages(division.value)
     rng = public_rng()
     center, center_error = _mean(simulate(stages, statistic, n, at_center(statistic), rng))
     edge, edge_error = _mean(simulate(stages, statistic, n, at_edge(statistic, rng), rng))

@@ -12,21 +12,25 @@ from numpy.typing import ArrayLike
 
 from geodp.arguments import text_or_none
 from geodp.errors import ConditionError, InputError, MismatchError, NotYetError
+from geodp.inference.shares import REPLACED
 from geodp.ledger.described import described
-from geodp.ledger.receipt import Domain, Release, request_json
+from geodp.ledger.facts import Domain, Subject
+from geodp.ledger.receipt import Release, request_json
 from geodp.mechanisms import candidates, parse_mechanism
 from geodp.mechanisms.base import Calibration, Evaluated, Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.numbers import Number
 from geodp.random import bit_stream
 from geodp.spaces.base import Array
 from geodp.statistics.domain import Ball
 from geodp.statistics.given_value import GivenValue
-from geodp.statistics.protocol import Statistic
+from geodp.statistics.protocol import Statistic, domain_of
 from geodp.statistics.records import ClippedRecords, source_of
 from geodp.statistics.route import route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, account_for, checked, price_of, strength_of
 from geodp.verbs.plan import ranked
+from geodp.verbs.replaced import Counting, divided
 from geodp.verbs.stages import expected_distance, finished, run, stage_facts
 
 
@@ -36,6 +40,7 @@ def release(
     guarantee: Guarantee,
     mechanism: Mechanism | str = "best",
     *,
+    replaced: Number = REPLACED,
     unit: str | None = None,
     entities: object | None = None,
     ledger: object | None = None,
@@ -57,6 +62,9 @@ def release(
     statistic : such as ``gd.FrechetMean(ball)``.
     guarantee : ``PureDP``, ``ApproxDP``, ``GaussianDP``, ``RenyiDP`` or ``ZCDP``.
     mechanism : ``"best"`` (least expected distance, from public facts) or a mechanism.
+    replaced : the part of the promise that pays for the noisy share of records that the public rule
+        moved or replaced: a wrong unit shows there at once. 0 switches it off. The value is
+        released to the rest, and both together keep ``guarantee``.
     unit : what one record is, in words (default: the ledger's, else ``"record"``).
     entities : not built yet; anything but None is refused.
     ledger : a ``gd.Ledger``, its file or its URL. It is charged before a record's value is looked
@@ -102,21 +110,27 @@ def release(
     account = account_for(ledger, dataset, group, request_id, seeded=not stream.private)
     protected = account.unit(unit)
     data, n = _accepted(records, statistic)
-    domain, public_n = _described(statistic.ball), None if records is None else n
+    division = divided(statistic, guarantee, replaced)
+    domain = None if statistic.ball is None else _described(statistic.ball)
+    about, public_n = _subject(statistic), None if records is None else n
     name, strategy_asked = _asked(mechanism)
     request = request_json(
-        statistic.space, statistic.name, domain, public_n, protected, guarantee, name
+        statistic.space, statistic.name, domain, public_n, protected, guarantee, name, about=about
     )
-    asked = {"request": request, "strategy": strategy_asked}
+    share = None if division.count is None else division.count.to_json()
+    asked = {"request": request, "strategy": strategy_asked, "count": share}
     before = account.replay(asked, source_of(data))  # before anything is ranked
     if before is not None:
         return before
-    strategy = strategy_for(statistic, n, guarantee, mechanism, Purse(account.notion))
-    stages = strategy.stages(guarantee)
+    strategy = strategy_for(statistic, n, division.value, mechanism, Purse(account.notion))
+    stages = strategy.stages(division.value)
+    counting = Counting.of(division, statistic, n)
     expected = expected_distance(stages, statistic, n)
-    price, first = price_of(stages, statistic, n, guarantee, account.notion)
+    price, first = price_of(strategy, statistic, n, division, account.notion)
     request |= {"mechanism": strategy.name}
-    shares = [stage.guarantee.to_json() for stage in stages]
+    parts_of = [stage.guarantee for stage in stages]
+    parts_of += [] if division.count is None else [division.count]
+    shares = [part.to_json() for part in parts_of]
     event = {"request": request, "shares": shares, "first_stage": first}
     before = account.reserve(event, price)
     if before is not None:
@@ -130,6 +144,12 @@ def release(
             return cal.release(evaluated, stream)
 
         value, calibrations, parts = run(stages, statistic, n, draw)
+        drawn, moved = list(calibrations), None
+        if counting is not None:
+            within(counting.calibration)
+            counted = _evaluate(counting.statistic, evaluated.records)
+            moved = counting.outcome(counting.calibration.release(counted, stream))
+            drawn.append(counting.calibration)
         outcome = Release(
             value=finished(statistic, value),
             space=statistic.space,
@@ -145,7 +165,9 @@ def release(
             private=stream.private,
             released_at=datetime.now(UTC).isoformat(timespec="seconds"),
             versions=_versions(),
-            strength=strength_of(guarantee, calibrations),
+            strength=strength_of(guarantee, drawn),
+            about=about,
+            replaced=moved,
         )
         account.store(outcome)
     except BaseException:
@@ -158,12 +180,15 @@ def _accepted(records: Any, statistic: Statistic) -> tuple[Any, int]:
     """The records, their dtype and shape checked but no value read, and how many there are."""
     if records is None and isinstance(statistic, GivenValue):
         return None, 2  # its sensitivity is the same for every n
-    if statistic.ball is None:
+    domain = domain_of(statistic)
+    if domain is None:
         return records, len(records)
     if isinstance(records, ClippedRecords):
-        statistic.ball.clip(records)  # refuses those of another ball; clipped afresh before use,
-        records = source_of(records)  # since the array behind them may have changed
-    data = statistic.ball.accept(records)
+        domain.clip(records)  # refuses those of another ball
+        if statistic.ball is None:
+            return records, len(records)
+        records = source_of(records)  # clipped afresh: the array behind them may have changed
+    data = domain.accept(records)
     return data, len(data)
 
 
@@ -186,7 +211,7 @@ def strategy_for(
     """The mechanism that was asked for, or the best that the purse can pay for; refused with its
     reason if it cannot serve."""
     if mechanism == "best":
-        return ranked(statistic, n, guarantee, candidates(), purse).best
+        return ranked(statistic, n, guarantee, candidates(), purse, 0).best
     strategy = parse_mechanism(mechanism) if isinstance(mechanism, str) else mechanism
     check_mechanism(strategy)
     route = route_of(statistic)
@@ -198,7 +223,8 @@ def strategy_for(
 
 def _evaluate(statistic: Statistic, data: Any) -> Evaluated:
     """The statistic on clipped records; a custom one must keep its own word on its error."""
-    clipped = data if statistic.ball is None or data is None else statistic.ball.clip(data)
+    domain = domain_of(statistic)
+    clipped = data if domain is None or data is None else domain.clip(data)
     certified = statistic.evaluate(clipped)
     if not certified.error_bound <= statistic.error_bound:
         raise MismatchError(
@@ -231,9 +257,16 @@ def _inside(statistic: Statistic, value: ArrayLike) -> Array:
     return point if near else ball.project(point)
 
 
-def _described(ball: Ball | None) -> Domain | None:
-    if ball is None:
+def _subject(statistic: Statistic) -> Subject | None:
+    """The records of a number that does not live on their space."""
+    ball = domain_of(statistic)
+    if ball is None or statistic.ball is not None:
         return None
+    parameters = dict(getattr(statistic, "parameters", {}))
+    return Subject(ball.space, _described(ball), parameters)
+
+
+def _described(ball: Ball) -> Domain:
     return Domain(ball.center, ball.radius, ball.physical_unit, ball.component_order, ball.frame)
 
 

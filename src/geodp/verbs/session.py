@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError
+from geodp.inference.shares import REPLACED
 from geodp.ledger.budget import shown
 from geodp.ledger.ledger import Ledger
 from geodp.ledger.receipt import Release
 from geodp.ledger.totals import part_of
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.numbers import Number
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.records import ClippedRecords
 from geodp.verbs.calibrate import check_guarantee, check_statistic
 from geodp.verbs.paying import Purse, ledger_of, price_of
 from geodp.verbs.plan import check_count
 from geodp.verbs.release import release, strategy_for
+from geodp.verbs.replaced import divided
 
 
 @final
 @dataclass(frozen=True)
 class Request:
-    """A release that is planned: what, of how many records, to which promise, by what."""
+    """A release that is planned: what, of how many records, to which promise, by what, and the part
+    of the promise for the share of replaced records."""
 
     statistic: Statistic
     n: int
     guarantee: Guarantee
     mechanism: Mechanism | str = "best"
+    replaced: Number = REPLACED
 
 
 @final
@@ -140,8 +145,9 @@ class Session:
 
     def _row(self, request: Request, notion: str, room: Fraction) -> BatchRow:
         statistic, n, promise = request.statistic, request.n, request.guarantee
-        mechanism = strategy_for(statistic, n, promise, request.mechanism, Purse(notion))
-        price, _ = price_of(mechanism.stages(promise), statistic, n, promise, notion)
+        division = divided(statistic, promise, request.replaced)
+        mechanism = strategy_for(statistic, n, division.value, request.mechanism, Purse(notion))
+        price, _ = price_of(mechanism, statistic, n, division, notion)
         return BatchRow(statistic.name, promise, mechanism.name, price, price <= room)
 
     def release(
@@ -151,6 +157,7 @@ class Session:
         guarantee: Guarantee,
         mechanism: Mechanism | str = "best",
         *,
+        replaced: Number = REPLACED,
         unit: str | None = None,
         request_id: str | None = None,
     ) -> Release:
@@ -160,6 +167,7 @@ class Session:
             statistic,
             guarantee,
             mechanism,
+            replaced=replaced,
             unit=unit,
             ledger=self._ledger,
             dataset=self._part.dataset,
@@ -187,4 +195,5 @@ def _request(given: Any) -> Request:
             ) from error
     check_statistic(given.statistic)
     check_guarantee(given.guarantee)
-    return Request(given.statistic, check_count(given.n), given.guarantee, given.mechanism)
+    request: Request = replace(given, n=check_count(given.n))
+    return request

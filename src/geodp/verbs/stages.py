@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from geodp.ledger.receipt import Sensitivity
+from geodp.ledger.facts import Sensitivity
 from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.privacy.guarantees import Guarantee
 from geodp.random import public_rng

@@ -20,11 +20,13 @@ from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
 from geodp.spaces.parse import parse_space
 from geodp.statistics.domain import Ball
+from geodp.statistics.frechet_variance import ReplacedShare
 from geodp.statistics.known import KNOWN, known_statistic
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.paying import strength_of
-from geodp.verbs.stages import expected_distance, finished, sensitivity_of
+from geodp.verbs.replaced import Counting, Division
+from geodp.verbs.stages import calibrated, expected_distance, finished, sensitivity_of
 
 _SAME = 1e-9  # relative: what another machine's rounding may change
 _RESOLVED = 12.0  # distances beyond which rounded entries may be no point any more
@@ -103,25 +105,39 @@ def _neighbours(release: Release) -> str:
 
 
 def _ball(release: Release) -> Ball | None:
+    """The public ball of the value."""
     if release.domain is None:
         return None
     return Ball(release.space, release.domain.center, release.domain.radius)
 
 
+def _records_ball(release: Release) -> Ball | None:
+    """The public ball of the records."""
+    about = release.about
+    if about is None:
+        return _ball(release)
+    return Ball(about.space, about.domain.center, about.domain.radius)
+
+
 def _statistic(release: Release) -> Statistic | None:
     """The statistic named on the receipt, if it is one of geodp's own."""
-    ball = _ball(release)
+    ball = _records_ball(release)
     if release.statistic not in KNOWN:
         return None
     if ball is None or release.n is None:
         raise _Failed(f"A {release.statistic} has a domain and a number of records.")
-    return known_statistic(release.statistic, ball)
+    parameters = {} if release.about is None else release.about.parameters
+    statistic = known_statistic(release.statistic, ball, **parameters)
+    if statistic is not None and statistic.space != release.space:
+        raise _Failed(f"A {release.statistic} lies in {statistic.space.spec}.")
+    return statistic
 
 
 def _sensitivity(release: Release) -> str:
     parts = release.sensitivity
     if not (math.isfinite(parts.total) and parts.statistic > 0 and parts.error_bound >= 0):
         raise _Failed("The sensitivity must be finite and positive.")
+    _check_count(release)
     statistic = _statistic(release)
     if statistic is None:
         return "Taken on the word of the statistic's author."
@@ -134,6 +150,28 @@ def _sensitivity(release: Release) -> str:
             f"{needed.total:.9g}."
         )
     return f"{parts.total:.6g} follows from domain, n and statistic."
+
+
+def _counting(release: Release) -> Counting | None:
+    """The share of replaced records as the public facts make it."""
+    if release.replaced is None:
+        return None
+    ball = _records_ball(release)
+    if ball is None or release.n is None:
+        raise _Failed("A share of replaced records has a domain and a number of records.")
+    share = ReplacedShare(ball)
+    stage = release.replaced.stage
+    guarantee = Guarantee.from_json(stage["guarantee"])
+    return Counting(share, *calibrated(_strategy(stage), share, release.n, guarantee))
+
+
+def _check_count(release: Release) -> None:
+    counting, stated = _counting(release), release.replaced
+    if counting is None or stated is None:
+        return
+    parts, needed = stated.sensitivity, counting.sensitivity
+    if not (parts.statistic >= needed.statistic and parts.error_bound >= needed.error_bound):
+        raise _Failed("The share of replaced records has a larger sensitivity than is stated.")
 
 
 def _strategy(stage: Mapping[str, Any]) -> Mechanism:
@@ -176,6 +214,13 @@ def _scale(release: Release) -> str:
             )
         if any(not _agree(stage[name], fact) for name, fact in cal.facts().items()):
             raise _Failed("A stage's facts do not follow from its sensitivity and guarantee.")
+    counting, replaced = _counting(release), release.replaced
+    if counting is not None and replaced is not None:
+        facts = counting.calibration.facts() | {"deviation": counting.deviation}
+        said = dict(replaced.stage) | {"deviation": replaced.deviation}
+        if not all(_agree(said[name], fact) for name, fact in facts.items()):
+            raise _Failed("The noise of the share of replaced records does not follow.")
+        calibrations.append(counting.calibration)
     if release.strength is not None:
         needed = asdict(strength_of(release.guarantee, calibrations))
         if any(not _agree(fact, needed[name]) for name, fact in asdict(release.strength).items()):
@@ -213,12 +258,17 @@ def _guarantee(release: Release) -> str:
         raise _Failed("The receipt has no stage: it states no noise at all.")
     if any(share.notion != release.guarantee.notion for share in shares):
         raise _Failed("A stage is stated in another notion than the release.")
+    if release.replaced is not None:
+        count = Guarantee.from_json(release.replaced.stage["guarantee"])
+        if count.notion != Division.notion_beside(release.guarantee):
+            raise _Failed("The share of replaced records is stated in a notion that does not add.")
+        shares.append(count)
     spent = [_additive(share) for share in shares]
     whole = _additive(release.guarantee)
     fixed = {name for name in whole if name == "alpha"}
     if any(share[name] != whole[name] for share in spent for name in fixed):
         raise _Failed("A stage is stated at another Rényi order than the release.")
-    if any(sum(share[name] for share in spent) > whole[name] for name in set(whole) - fixed):
+    if any(sum(share.get(name, 0) for share in spent) > whole[name] for name in set(whole) - fixed):
         raise _Failed("The stages together cost more than the release states.")
     return f"{len(shares)} stage(s) that together cost at most the stated guarantee."
 
