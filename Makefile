@@ -34,6 +34,10 @@ study: .venv/ready
 
 experiments: .venv/ready
 	$(PY) experiments/wrapped_gaussian.py
+	$(PY) experiments/knorm_gradient.py
+	$(PY) experiments/riemannian_laplace.py
+	$(PY) experiments/wrapped_versus_riemannian.py
+	$(PY) experiments/sampler_check.py
 
 bench: .venv/ready
 	$(PY) -m pytest benchmarks --benchmark-enable -q -s
