@@ -127,7 +127,7 @@ def _section(
         "<h3>Checks of this receipt</h3>\n",
         parts.checks(release),
         "<h3>Notes</h3>\n",
-        parts.bullets((*release.notes, *words.moved(release))),
+        parts.bullets(release.notes),
         parts.receipt(release, index),
     ]
     head = f'<section id="release-{index}">\n<h2>{heading}</h2>\n'
