@@ -93,7 +93,7 @@ def test_integers(value: object) -> None:
     ],
 )
 def test_what_is_no_budget_is_refused_by_name(value: object) -> None:
-    with pytest.raises(GuaranteeError, match=r"^rho must ") as caught:
+    with pytest.raises(GuaranteeError, match=r"^The number rho must ") as caught:
         exact(value, "rho")
     assert str(caught.value).endswith(".")
 

@@ -98,9 +98,9 @@ def test_scale_is_the_least_float_that_is_proved(sensitivity: float, ratio: Frac
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
 def test_scale_refuses(bad: float) -> None:
-    with pytest.raises(GuaranteeError, match="the sensitivity"):
+    with pytest.raises(GuaranteeError, match="The sensitivity"):
         scale_for(bad, Fraction(1))
-    with pytest.raises(GuaranteeError, match="the ratio"):
+    with pytest.raises(GuaranteeError, match="The ratio"):
         scale_for(1.0, bad)
     with pytest.raises(GuaranteeError, match="largest float64"):
         scale_for(1e300, Fraction(1, 10**20))

@@ -29,7 +29,7 @@ def to_dp_accounting(profile: Profile, interval: Number = 1e-4) -> Any:
         from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
     except ImportError as error:
         raise InputError("This needs dp-accounting: pip install 'geodp[accounting]'.") from error
-    grid = exact(interval, "The discretization interval")
+    grid = exact(interval, "interval")
     width = max(1, int(step_for([(profile, 1)]) / grid))
     found = dots(profile, grid, _LEAST, width)
     if found[-1][0] > _FURTHEST:

@@ -61,6 +61,6 @@ class ApproxProfile(Profile):
 
 def _refuse(what: str) -> NoReturn:
     raise GuaranteeError(
-        f"an (epsilon, delta) promise implies no {what}, its delta may reveal everything; "
+        f"An (epsilon, delta) promise implies no {what}, its delta may reveal everything; "
         "ask for epsilon at a delta above it."
     )

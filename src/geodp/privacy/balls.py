@@ -98,5 +98,5 @@ def _finite(value: arb) -> arb:
 
 def _too_extreme() -> GuaranteeError:
     return GuaranteeError(
-        "a number of this size is beyond certified computation; ask for a moderate budget."
+        "A number of this size is beyond certified computation; ask for a moderate budget."
     )

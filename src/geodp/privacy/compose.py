@@ -38,7 +38,7 @@ def compose(profiles: Iterable[Profile]) -> Profile:
     """
     parts = merged(_flat(profiles))
     if not parts:
-        raise GuaranteeError("compose needs at least one profile.")
+        raise GuaranteeError("A composition needs at least one profile.")
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     return ComposedProfile(tuple(parts))

@@ -65,7 +65,7 @@ class FunctionProfile(Profile):
         _refuse("Rényi bound", "rho")
 
     def pair(self) -> tuple[Fraction, Fraction]:
-        raise GuaranteeError("a function of epsilon says more than one fixed pair.")
+        raise GuaranteeError("A function of epsilon says more than one fixed pair.")
 
     def routes(self) -> frozenset[str]:
         return frozenset()
@@ -86,26 +86,26 @@ def _asked(function: Delta, epsilon: float) -> Fraction:
     except (GuaranteeError, ValueError, ArithmeticError):  # NaN, or e^ε too large for it
         value = Fraction(-1)
     if not 0 <= value <= 1:
-        raise GuaranteeError("the function of epsilon must return a number from 0 to 1.")
+        raise GuaranteeError("The function of epsilon must return a number from 0 to 1.")
     return value
 
 
 def _check(function: Delta) -> None:
     if not callable(function):
-        raise GuaranteeError("from_delta takes a function of epsilon that returns delta.")
+        raise GuaranteeError("Profile.from_delta takes a function of epsilon that returns delta.")
     values = [_asked(function, epsilon) for epsilon in _SAMPLES]
     slack = 1 + Fraction(_SLACK)
     for before, after in pairwise(values):
         if after > before * slack:
             raise GuaranteeError(
-                "the function of epsilon must not increase: a larger epsilon forgives more."
+                "The function of epsilon must not increase: a larger epsilon forgives more."
             )
     points = list(zip(_SAMPLES, values, strict=True))
     for (a, d_a), (b, d_b), (c, d_c) in zip(points, points[1:], points[2:], strict=False):
         share = _share(a, b, c)
         if d_b > (share * d_a + (1 - share) * d_c) * slack:
             raise GuaranteeError(
-                "the function must be convex in e^epsilon, as every delta(epsilon) is: "
+                "The function must be convex in e^epsilon, as every delta(epsilon) is: "
                 "a bound above its own chord can be replaced by the chord."
             )
 
@@ -117,6 +117,6 @@ def _share(a: float, b: float, c: float) -> Fraction:
 
 def _refuse(what: str, keyword: str) -> NoReturn:
     raise GuaranteeError(
-        f"no {what} follows from values of delta(epsilon); where you have proven one, "
+        f"No {what} follows from values of delta(epsilon); where you have proven one, "
         f"give it to from_delta as {keyword}=."
     )

@@ -46,7 +46,7 @@ def profile_for(
     0.0
     """
     if ratio <= 0:
-        raise InputError("the ratio of sensitivity to scale must be greater than zero.")
+        raise InputError("The ratio of sensitivity to scale must be greater than zero.")
     law = _law(noise, dim)
     if _is_gaussian(law):
         return GaussianProfile(square=2 * Fraction(law.rate) * Fraction(ratio) ** 2)
@@ -55,7 +55,7 @@ def profile_for(
 
 def _law(noise: Noise | str, dim: int) -> SphericalLaw:
     if dim < 1:
-        raise InputError("the dimension must be at least one.")
+        raise InputError("The dimension must be at least one.")
     return (noise_named(noise) if isinstance(noise, str) else noise).law(dim)
 
 

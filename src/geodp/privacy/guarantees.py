@@ -190,7 +190,7 @@ class RenyiDP(Guarantee):
     def __init__(self, alpha: Number, epsilon: Number) -> None:
         order = exact(alpha, "alpha")
         if order <= 1:
-            raise GuaranteeError("alpha, the order of Rényi DP, must be greater than one.")
+            raise GuaranteeError("The order alpha of Rényi DP must be greater than one.")
         object.__setattr__(self, "alpha", order)
         object.__setattr__(self, "epsilon", exact(epsilon, "epsilon"))
 
@@ -252,11 +252,11 @@ def from_json(document: Mapping[str, object]) -> Guarantee:
     notion = document.get("notion")
     kind = _NOTIONS.get(notion) if isinstance(notion, str) else None
     if kind is None:
-        raise GuaranteeError(f"notion must be one of {', '.join(_NOTIONS)}.")
+        raise GuaranteeError(f"The notion must be one of {', '.join(_NOTIONS)}.")
     names = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     if set(document) != names | {"notion"}:
         raise GuaranteeError(
-            f"a guarantee of notion {notion} has the numbers {', '.join(sorted(names))}."
+            f"A guarantee of notion {notion} has the numbers {', '.join(sorted(names))}."
         )
     return kind(**{name: document[name] for name in names})
 

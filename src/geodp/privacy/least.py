@@ -47,7 +47,7 @@ class LeastProfile(Profile):
     def _answers(self, ask: Callable[[Profile], T]) -> list[T]:
         found: list[T] = []
         refusal = GuaranteeError(
-            "these releases share no such notion that adds; ask for epsilon at a delta."
+            "These releases share no such notion that adds; ask for epsilon at a delta."
         )
         for bound in self.bounds:
             try:

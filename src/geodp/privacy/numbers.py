@@ -78,16 +78,16 @@ def real(value: object, name: str) -> Fraction:
         number = _read(value)
     except (ValueError, ArithmeticError):
         raise GuaranteeError(
-            f"{name} must be a finite number, given as an int, a float, a Fraction or a decimal."
+            f"The number {name} must be finite, and an int, a float, a Fraction or a decimal."
         ) from None
     if number and not _LEAST <= abs(number) <= _MOST:
         raise GuaranteeError(
-            f"{name} must lie within the normal range of float64, 2.3e-308 to 1.7e308 in size."
+            f"The number {name} must be within the normal range of float64, 2.3e-308 to 1.7e308."
         )
     return number
 
 
-def exact(value: object, name: str = "the parameter") -> Fraction:
+def exact(value: object, name: str = "given") -> Fraction:
     """The positive rational that ``value`` means; a float means its shortest decimal.
 
     Raises GuaranteeError, naming the parameter, for everything that ``real`` refuses and for zero
@@ -98,7 +98,7 @@ def exact(value: object, name: str = "the parameter") -> Fraction:
     """
     number = real(value, name)
     if number <= 0:
-        raise GuaranteeError(f"{name} must be greater than zero.")
+        raise GuaranteeError(f"The number {name} must be greater than zero.")
     return number
 
 
@@ -106,7 +106,7 @@ def exact_below_one(value: object, name: str) -> Fraction:
     """A rational strictly between zero and one, else GuaranteeError."""
     number = exact(value, name)
     if number >= 1:
-        raise GuaranteeError(f"{name} must be less than one.")
+        raise GuaranteeError(f"The number {name} must be less than one.")
     return number
 
 

@@ -46,7 +46,7 @@ class PLDProfile(Profile):
     def pure_upper(self) -> Fraction:
         if self.losses.infinite:
             raise GuaranteeError(
-                "some loss of this composition may be infinite; ask for epsilon at a delta."
+                "Some loss of this composition may be infinite; ask for epsilon at a delta."
             )
         return max(Fraction(0), (self.losses.low + len(self.losses.tails) - 1) * self.losses.step)
 
@@ -60,7 +60,7 @@ class PLDProfile(Profile):
         _refuse("Rényi bound")
 
     def pair(self) -> tuple[Fraction, Fraction]:
-        raise GuaranteeError("this composition has a delta at every epsilon, not one fixed pair.")
+        raise GuaranteeError("This composition has a delta at every epsilon, not one fixed pair.")
 
     def routes(self) -> frozenset[str]:
         return frozenset()
@@ -82,12 +82,12 @@ def _composed(parts: tuple[tuple[Profile, int], ...], depth: int) -> Losses:
         part = power(single, number, cut)
         whole = part if whole is None else joined(whole, part, cut)
     if whole is None:
-        raise GuaranteeError("a composition needs at least one profile.")
+        raise GuaranteeError("A composition needs at least one profile.")
     return whole
 
 
 def _refuse(what: str) -> NoReturn:
     raise GuaranteeError(
-        f"a privacy-loss distribution resolves delta only down to a least one, so no {what} "
+        f"A privacy-loss distribution resolves delta only down to a least one, so no {what} "
         "follows from it; ask for epsilon at a delta, or the parts for theirs."
     )

@@ -97,7 +97,7 @@ class Profile(ABC):
         found = least(lambda x: self.keeps(readings(x)[0], wanted))
         if found is None:
             raise GuaranteeError(
-                "this profile promises no epsilon at so small a delta; ask for a larger delta."
+                "This profile promises no epsilon at so small a delta; ask for a larger delta."
             )
         return found
 
@@ -131,7 +131,7 @@ class Profile(ABC):
             "renyi": lambda: self.renyi_upper(order_of(alpha)),
         }
         if notion not in prices:
-            raise GuaranteeError(f"prices add only in one of the notions {', '.join(prices)}.")
+            raise GuaranteeError(f"Prices add only in one of the notions {', '.join(prices)}.")
         return prices[notion]()
 
     def to_dp_accounting(self, interval: Number = 1e-4) -> Any:
@@ -198,5 +198,5 @@ def order_of(alpha: Number | None) -> Fraction:
         raise GuaranteeError("Rényi DP needs its order alpha.")
     order = exact(alpha, "alpha")
     if order <= 1:
-        raise GuaranteeError("alpha, the order of Rényi DP, must be greater than one.")
+        raise GuaranteeError("The order alpha of Rényi DP must be greater than one.")
     return order

@@ -47,7 +47,7 @@ def share_of(noise: Noise | str, dim: int, guarantee: Guarantee, releases: int) 
     0.1
     """
     if isinstance(releases, bool) or not isinstance(releases, int) or releases < 1:
-        raise InputError("the number of releases must be an integer of at least one.")
+        raise InputError("The number of releases must be an integer of at least one.")
     strategy = noise_named(noise) if isinstance(noise, str) else noise
     if releases == 1 or not isinstance(guarantee, ApproxDP):
         return ratio_for(strategy, dim, equal_part(guarantee, releases))
@@ -125,7 +125,7 @@ def _searched(noise: Noise, dim: int, promise: ApproxDP, releases: int) -> Fract
         if compose([profile_at(ratio)] * releases).keeps(promise.epsilon, promise.delta):
             return ratio
     raise GuaranteeError(
-        "no scale of this law could be certified for so many releases; use L2Laplace or Gaussian."
+        "No scale of this law could be certified for so many releases; use L2Laplace or Gaussian."
     )
 
 
@@ -171,7 +171,7 @@ def _root(excess: Callable[[float], float], start: float) -> float:
             break
         ratio = bracket.next(ratio, value)
     if not bracket.low:
-        raise GuaranteeError("no scale keeps this promise for so many releases.")
+        raise GuaranteeError("No scale keeps this promise for so many releases.")
     return bracket.low
 
 

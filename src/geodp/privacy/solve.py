@@ -62,7 +62,7 @@ def scale_for(sensitivity: float | Fraction, ratio: float | Fraction) -> float:
     """
     for name, value in (("the sensitivity", sensitivity), ("the ratio", ratio)):
         if not 0 < value < math.inf:
-            raise GuaranteeError(f"{name} must be a positive finite number.")
+            raise GuaranteeError(f"{name[:1].upper()}{name[1:]} must be a positive finite number.")
     wanted = Fraction(sensitivity) / Fraction(ratio)
     try:
         scale = float(wanted)
@@ -71,7 +71,7 @@ def scale_for(sensitivity: float | Fraction, ratio: float | Fraction) -> float:
     if math.isfinite(scale) and Fraction(scale) < wanted:
         scale = math.nextafter(scale, math.inf)
     if not math.isfinite(scale):
-        raise GuaranteeError("the scale that this promise needs exceeds the largest float64.")
+        raise GuaranteeError("The scale that this promise needs exceeds the largest float64.")
     return scale
 
 
@@ -82,7 +82,7 @@ def _found(passes: Callable[[Fraction], bool], start: float) -> Fraction:
     value = greatest(lambda x: passes(Fraction(x)), start)
     if value is None:
         raise GuaranteeError(
-            "no scale within the range of float64 keeps this promise; ask for a moderate budget."
+            "No scale within the range of float64 keeps this promise; ask for a moderate budget."
         )
     return Fraction(value)
 

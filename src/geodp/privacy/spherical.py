@@ -77,7 +77,7 @@ class SphericalProfile(Profile):
 
     def pair(self) -> tuple[Fraction, Fraction]:
         if not self.shift.is_pure:
-            raise GuaranteeError("this noise has a delta at every epsilon, not one fixed pair.")
+            raise GuaranteeError("This noise has a delta at every epsilon, not one fixed pair.")
         return self.pure_upper(), Fraction(0)
 
     def routes(self) -> frozenset[str]:
@@ -98,7 +98,7 @@ def refuse_pure(shift: Shift) -> None:
     """GuaranteeError where the privacy loss is unbounded."""
     if not shift.is_pure:
         raise GuaranteeError(
-            "this noise has an unbounded privacy loss and no pure epsilon, which needs "
+            "This noise has an unbounded privacy loss and no pure epsilon, which needs "
             f"shape = dim − 1 = {shift.dim - 1} and power at most 1; use L2Laplace, or ask for "
             "epsilon at a delta."
         )
@@ -108,13 +108,13 @@ def refuse_gdp(shift: Shift, notion: str) -> None:
     """GuaranteeError where large losses are too likely for any Gaussian comparison."""
     if shift.pole > 0:
         raise GuaranteeError(
-            f"this noise has no {notion} parameter: its density has a pole at the centre (shape "
+            f"This noise has no {notion} parameter: its density has a pole at the centre (shape "
             f"below dim − 1 = {shift.dim - 1}), and large privacy losses are too likely; ask for "
             "(epsilon, delta)."
         )
     if shift.power > 2:
         raise GuaranteeError(
-            f"this noise has no {notion} parameter: its power exceeds 2, its tail falls "
+            f"This noise has no {notion} parameter: its power exceeds 2, its tail falls "
             "faster than a Gaussian's, and large privacy losses are too likely; ask for "
             "(epsilon, delta)."
         )

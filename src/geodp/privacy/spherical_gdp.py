@@ -50,7 +50,7 @@ def mu_squared(shift: Shift) -> Fraction:
 
         return PureProfile(pure_loss(shift)).mu_squared_upper()
     raise GuaranteeError(
-        "no GDP parameter could be certified for this law at so extreme a ratio of sensitivity to "
+        "No GDP parameter could be certified for this law at so extreme a ratio of sensitivity to "
         "scale; ask for a moderate budget."
     )
 

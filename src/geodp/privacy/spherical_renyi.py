@@ -48,7 +48,7 @@ def check_order(shift: Shift, order: Fraction) -> None:
     most = largest_order(shift)
     if most is not None and order >= most:
         raise GuaranteeError(
-            "this noise's density has a pole at the centre: its Rényi divergence is finite only "
+            "This noise's density has a pole at the centre: its Rényi divergence is finite only "
             f"for orders below {float(most):.6g}; ask for a lower order, or for epsilon at a delta."
         )
 
@@ -248,6 +248,6 @@ def _end(shift: Shift, order: Fraction, f: Callable[[float], float]) -> float:
 
 def _unproved() -> GuaranteeError:
     return GuaranteeError(
-        "this Rényi divergence is beyond certified computation: the order is too near the largest "
+        "This Rényi divergence is beyond certified computation: the order is too near the largest "
         "one, or the ratio of sensitivity to scale too extreme; ask for epsilon at a delta."
     )

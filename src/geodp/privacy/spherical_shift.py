@@ -40,7 +40,7 @@ class Shift:
         shape = Fraction(law.shape)
         if shape > law.dim - 1:
             raise GuaranteeError(
-                f"in dimension {law.dim} the shape of a spherical law must be at most "
+                f"In dimension {law.dim} the shape of a spherical law must be at most "
                 f"{law.dim - 1}: beyond, its density has a hole at the centre, a smaller "
                 "difference can reveal more than a larger one, and no proof covers it."
             )

@@ -57,7 +57,7 @@ def spherical_ratio(law: SphericalLaw, guarantee: Guarantee) -> Fraction:
         return safe if found is None else max(found, safe)
     if found is None:
         raise GuaranteeError(
-            "no scale could be certified for this law and so extreme a promise; ask for a moderate "
+            "No scale could be certified for this law and so extreme a promise; ask for a moderate "
             "budget, or use another noise."
         )
     return found
