@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -149,6 +149,12 @@ class Ledger:
         ]
         slack = max(siblings, default=Fraction(0)) - amounts.get(part, Fraction(0))
         return self.budget.limit - total(amounts) + slack
+
+    def requested(self, request_ids: Sequence[str]) -> set[str]:
+        """Which of these request ids have been paid for already, whatever came of them."""
+        from geodp.ledger.reading import requested
+
+        return requested(self._store, request_ids)
 
     @property
     def left(self) -> Guarantee | None:

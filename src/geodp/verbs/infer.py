@@ -18,7 +18,6 @@ from geodp.inference.numbers import Noisy, noise_of
 from geodp.inference.quantiles import check_confidence
 from geodp.inference.result import Inference
 from geodp.inference.shares import REPLACED
-from geodp.ledger.reading import requested
 from geodp.ledger.receipt import Release
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
@@ -155,7 +154,7 @@ def _check_purse(
     paying = ledger_of(ledger)
     notion, total = paying.budget.notion, Fraction(0)
     asked = {name: _part_request(request_id, name) for name in ready.split}
-    paid = requested(paying.store, [one for one in asked.values() if one is not None])
+    paid = paying.requested([one for one in asked.values() if one is not None])
     for name, promise in ready.split.items():
         if asked[name] in paid:
             continue
