@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from geodp.noise.radial_laws import unit_curvature
@@ -21,10 +20,10 @@ Price = tuple[float, Profile]
 
 
 def laplace_price(space: Space, sensitivity: float, guarantee: Guarantee) -> Price:
-    """Riemannian Laplace: pure epsilon on homogeneous spaces, the exact profile on space forms."""
+    """Riemannian Laplace: the exact profile on two-point homogeneous spaces, else pure epsilon."""
     if space.is_flat:
         return _flat("l2-laplace", space, sensitivity, guarantee)
-    if is_space_form(space):
+    if has_exact_profile(space):
         return radial_price(_pair(space, "laplace"), sensitivity, guarantee)
     scale = scale_for(sensitivity, laplace_ratio(guarantee))
     return scale, PureProfile(Fraction(sensitivity) / Fraction(scale))
@@ -37,13 +36,11 @@ def truncated_price(space: Space, sensitivity: float, guarantee: Guarantee) -> P
 
 
 def gaussian_price(space: Space, sensitivity: float, guarantee: Guarantee) -> Price:
-    """Riemannian Gaussian: the exact profile on space forms, else the log-Sobolev bound."""
+    """Riemannian Gaussian: the exact profile where there is one, else the log-Sobolev bound."""
     if space.is_flat:
         return _flat("gaussian", space, sensitivity, guarantee)
-    if is_space_form(space):
+    if has_exact_profile(space):
         return radial_price(_pair(space, "gaussian"), sensitivity, guarantee)
-    if not space.is_hadamard:
-        return _bounded(space, sensitivity, guarantee)
     floor = Fraction(max(-space.ricci_lower, 0.0))
     scale = sobolev_scale(space.spec, floor, sensitivity, guarantee)
     rho = sobolev_rho(Fraction(sensitivity), Fraction(scale), floor)
@@ -66,24 +63,15 @@ def gaussian_refusal(space: Space, guarantee: Guarantee) -> str | None:
     )
 
 
-def _bounded(space: Space, sensitivity: float, guarantee: Guarantee) -> Price:
-    """A Gaussian law on a compact space through its largest loss, sensitivity diameter/scale^2."""
-    diameter = Fraction(space.injectivity_radius * (1 + 1e-12))  # equal on these spaces
-    ratio = laplace_ratio(guarantee)
-    scale = math.sqrt(sensitivity * float(diameter / ratio)) * (1 + 1e-12)
-    return scale, PureProfile(Fraction(sensitivity) * diameter / Fraction(scale) ** 2)
-
-
-def is_space_form(space: Space) -> bool:
-    """Whether the space is a curved sphere or hyperbolic space, or a circle."""
-    low, high = space.curvature
-    if len(space.factors) > 1 or not space.is_two_point_homogeneous:
-        return False
-    return low == high and not space.is_flat
+def has_exact_profile(space: Space) -> bool:
+    """Whether the space is a curved sphere, hyperbolic space or planar shapes, or a circle."""
+    return len(space.factors) == 1 and space.is_two_point_homogeneous and not space.is_flat
 
 
 def _pair(space: Space, kernel: str) -> RadialPair:
-    return RadialPair(kernel, space.dim, Fraction(unit_curvature(space)), Fraction(1), Fraction(1))
+    low, high = space.curvature
+    curvature = Fraction(unit_curvature(space))
+    return RadialPair(kernel, space.dim, curvature, Fraction(1), Fraction(1), int(low != high))
 
 
 def _flat(noise: str, space: Space, sensitivity: float, guarantee: Guarantee) -> Price:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
+from geodp.privacy.radial_float_shares import SHARES
+
 if TYPE_CHECKING:
     from geodp.privacy.radial_shift import RadialPair
 
@@ -35,13 +37,16 @@ class FloatPair:
     sign: int
     scale: float
     shift: float
+    cosine: int = 0
 
     @classmethod
     def of(cls, pair: RadialPair) -> FloatPair:
-        return cls(pair.kernel, pair.dim, pair.sign, *pair.floats)
+        return cls(pair.kernel, pair.dim, pair.sign, *pair.floats, pair.cosine)
 
-    def sn(self, t: Array) -> Array:
-        return np.asarray(np.sin(t) if self.sign > 0 else np.sinh(t))
+    @property
+    def reach(self) -> float:
+        """The diameter of a compact space."""
+        return math.pi / (1 + self.cosine)
 
     def log_f(self, t: Array) -> Array:
         if self.kernel == "laplace":
@@ -55,12 +60,13 @@ class FloatPair:
                 log_sn = np.log(np.maximum(np.sin(t), 0))
             else:
                 log_sn = t + np.log(-np.expm1(-2 * t)) - math.log(2)
-        return np.asarray(self.log_f(t) + (self.dim - 1) * log_sn)
+            rest = np.log(np.maximum(np.cos(t), 0)) if self.cosine else 0.0
+        return np.asarray(self.log_f(t) + (self.dim - 1) * log_sn + rest)
 
     @cached_property
     def mode(self) -> float:
         """Where the radius density is greatest."""
-        low, high = 0.0, math.pi if self.sign > 0 else 1.0
+        low, high = 0.0, self.reach if self.sign > 0 else 1.0
         while self.sign < 0 and self._slope(high) > 0:
             high *= 2
         for _ in range(100):
@@ -72,15 +78,16 @@ class FloatPair:
         if t <= 0:
             return math.inf
         fall = 1 / self.scale if self.kernel == "laplace" else t / self.scale**2
-        return (self.dim - 1) / (math.tan(t) if self.sign > 0 else math.tanh(t)) - fall
+        rest = math.tan(t) if self.cosine else 0.0
+        return (self.dim - 1) / (math.tan(t) if self.sign > 0 else math.tanh(t)) - rest - fall
 
     def end(self, start: float, drop: float = _DROP) -> float:
         """A radius beyond which there is nothing, seen from ``start``."""
         start = max(start, self.mode)
         top = float(self.log_g(np.array(start)))
-        low, high = start, math.pi if self.sign > 0 else 2 * start + 1
-        if self.sign > 0 and self.log_g(np.array(math.pi * (1 - 1e-9))) > top - drop:
-            return math.pi
+        low, high = start, self.reach if self.sign > 0 else 2 * start + 1
+        if self.sign > 0 and self.log_g(np.array(high * (1 - 1e-9))) > top - drop:
+            return high
         while self.sign < 0 and self.log_g(np.array(high)) > top - drop:
             high *= 2
         for _ in range(60):
@@ -117,10 +124,14 @@ class FloatPair:
         if self.kernel == "laplace":
             c = epsilon * self.scale
             first, inside = (s - c) / 2, True
+            if self.cosine:
+                return first, self.reach - c, inside, math.pi
             last = (wide - c) / 2 if self.sign > 0 else math.inf
             return first, last, inside, last + c
         a = 2 * epsilon * self.scale**2
         first, inside = abs(a - s * s) / (2 * s), a < s * s
+        if self.cosine:  # to where t is the diameter; no radius counts for the other law alone
+            return first, math.sqrt(max(self.reach**2 - a, 0.0)), inside, math.pi
         if self.sign < 0:
             return first, math.inf, inside, math.inf
         last = (wide * wide - a) / (2 * wide)
@@ -138,8 +149,6 @@ class FloatPair:
         return total + self._between(epsilon, first, last)
 
     def _between(self, epsilon: float, first: float, last: float) -> float:
-        from scipy.special import betainc
-
         if last <= first:
             return 0.0
         u, w = _rule()
@@ -150,16 +159,11 @@ class FloatPair:
         else:
             t = np.sqrt(r * r + 2 * epsilon * self.scale**2)
             slope = r / t
-        s, sn, b = self.shift, self.sn, (self.dim - 1) / 2
-        apart = sn((r + s - t) / 2) / math.sin(s) if self.sign > 0 else sn((r + s - t) / 2)
-        if self.sign < 0:
-            apart = apart / math.sinh(s)
-        x = np.clip(sn((r + t + s) / 2) * apart / sn(r), 0, 1)
-        y = np.clip(sn((r + t - s) / 2) * apart / sn(t), 0, 1)
-        log_ratio = (self.dim - 1) * (np.log(sn(t)) - np.log(sn(r)))
-        with np.errstate(invalid="ignore", over="ignore"):
-            inner = betainc(b, b, x) - np.exp(log_ratio) * slope * betainc(b, b, y)
-        return float(np.sum(weight * np.exp(self.log_g(r) - self.log_total) * inner))
+        inner, outer = SHARES[self.cosine](self, r, t)
+        log_area = self.log_g(t) - self.log_f(t) + self.log_f(r)
+        ring = np.exp(self.log_g(r) - self.log_total) * inner
+        ring = ring - np.exp(log_area - self.log_total) * slope * outer
+        return float(np.sum(weight * ring))
 
 
 @lru_cache(maxsize=1)
@@ -184,7 +188,8 @@ def epsilon_grid(pair: FloatPair, points: int) -> Array:
     if pair.kernel == "laplace":
         top = ratio * (1 - 1e-4)
     elif pair.sign > 0:
-        top = min(top, pair.shift * (2 * math.pi - pair.shift) / (2 * pair.scale**2) * (1 - 1e-4))
+        wide = 2 * pair.reach - pair.shift
+        top = min(top, pair.shift * wide / (2 * pair.scale**2) * (1 - 1e-4))
     return np.asarray(top * np.linspace(0, 1, points) ** 1.5)
 
 

@@ -49,7 +49,8 @@ def margin(pair: RadialPair) -> float:
 def is_flat_like(pair: RadialPair) -> bool:
     """Whether the proof goes through mu = shift/scale: narrow Gaussian laws on the sphere."""
     scale, shift = pair.floats
-    return pair.kernel == "gaussian" and pair.sign > 0 and 2 * math.pi - shift > 2 * _SHORT * scale
+    wide = 2 * math.pi / (1 + pair.cosine) - shift
+    return pair.kernel == "gaussian" and pair.sign > 0 and wide > 2 * _SHORT * scale
 
 
 @lru_cache(maxsize=1024)
@@ -64,7 +65,7 @@ def certified_square(pair: RadialPair) -> Fraction:
             return square
         guess *= _STEP
     raise GuaranteeError(
-        "No Gaussian DP is proven for this radial law; ask for epsilon at a delta."
+        "no Gaussian DP is proven for this radial law; ask for epsilon at a delta."
     )
 
 
