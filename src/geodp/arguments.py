@@ -34,6 +34,8 @@ def _number(value: object, what: str) -> float:
         raise InputError(f"{what} must be a number.")
     try:
         return float(value)  # type: ignore[arg-type]
+    except OverflowError as error:  # an integer beyond the floats
+        raise InputError(f"{what} must be finite.") from error
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be a number.") from error
 

@@ -177,6 +177,7 @@ class Release:
         """What a receipt says in words and sums, as it follows from the other fields."""
         return {
             "total": self.sensitivity.total,
+            "total_of_moved": None if self.replaced is None else self.replaced.sensitivity.total,
             "guarantee_in_words": self.guarantee.text,
             "notes": list(self.notes),
         }
@@ -218,6 +219,7 @@ class Release:
                 seal=seal_of(document),
                 stated={
                     "total": parts["total"],
+                    "total_of_moved": _total(outcome.get("replaced")),
                     "guarantee_in_words": outcome["guarantee_in_words"],
                     "notes": outcome["notes"],
                 },
@@ -226,7 +228,7 @@ class Release:
             raise
         except KeyError as error:
             raise InputError(f"The receipt lacks the field {error.args[0]!r}.") from error
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise InputError("The receipt has a field of the wrong type.") from error
 
     def plot(self, ax: Any = None) -> Any:
@@ -247,7 +249,7 @@ class Release:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"The receipt {str(path)!r} cannot be read.") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{str(path)!r} is no JSON document.") from error
         return cls.from_json(document)
 
@@ -323,6 +325,10 @@ def _mark(facts: Mapping[str, Any]) -> Mark:
     texts = {k: _text(x) for k, x in facts.items() if k not in ("entry", "group")}
     group = facts["group"]
     return Mark(entry=int(facts["entry"]), group=None if group is None else _text(group), **texts)
+
+
+def _total(replaced: Mapping[str, Any] | None) -> Any:
+    return None if replaced is None else replaced["sensitivity"]["total"]
 
 
 def _text(x: object) -> str:
