@@ -6,8 +6,8 @@ For neighbouring data sets D, D' the computed means must satisfy
 
 on every space and radius, and permuting the records must move the mean by at most
 ``2 error_bound``. Pairs are random or climbed to a local worst case; on spheres and planar shapes
-the two-cluster construction of docs/proofs/sensitivity approaches the bound. For contrast: a solver stopped at a
-gradient norm of 0.01 sqrt(d), and the size of the published bound.
+the two-cluster construction of docs/proofs/sensitivity approaches the bound. For contrast: a
+solver stopped at a gradient norm of 0.01 sqrt(d), and the size of the published bound.
 """
 
 from __future__ import annotations
