@@ -20,7 +20,7 @@ from geodp.statistics.frechet_mean import FrechetMean
 from geodp.statistics.frechet_variance import FrechetVariance, ReplacedShare
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.sensitivity import hessian_floor
-from geodp.statistics.tangent_moments import DistanceMoment, MeanHessian, TangentCovariance
+from geodp.statistics.tangent_moments import DistanceMoment, MeanHessian, TangentCovariance, View
 
 Maker = Callable[[str, Statistic], Noisy]
 _LEAST_HESSIAN = 0.1
@@ -41,11 +41,12 @@ def numbers_at(
     domain: Ball, at: Array, spread: float | None = None
 ) -> dict[str, Callable[[], Statistic]]:
     """The statistics beside the mean, seen from ``at``."""
+    view = View.of(domain, at)
     return {
-        "covariance": lambda: TangentCovariance(domain, at, spread),
-        "hessian": lambda: MeanHessian(domain, at),
+        "covariance": lambda: TangentCovariance(domain, view, spread),
+        "hessian": lambda: MeanHessian(domain, view),
         "variance": lambda: FrechetVariance(domain),
-        "fourth": lambda: DistanceMoment(domain, at, 4),
+        "fourth": lambda: DistanceMoment(domain, view, 4),
         "replaced": lambda: ReplacedShare(domain),
     }
 

@@ -115,7 +115,8 @@ class Estimate:
     def at_level(self, confidence: float) -> Estimate:
         """The same at another confidence."""
         other = Estimate(self.numbers, check_confidence(confidence))
-        other.__dict__["squares"] = self.squares
+        kept = {name: getattr(self, name) for name in ("squares", "_pivot", "covariance")}
+        other.__dict__.update(kept | {"hessian": self.hessian, "_reach": self._reach})
         return other
 
     @cached_property
@@ -216,7 +217,7 @@ class Estimate:
     def _dim(self) -> int:
         return self.numbers.domain.space.dim
 
-    @property
+    @cached_property
     def _reach(self) -> float:
         return View(self.numbers.domain, self.numbers.at).reach
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from geodp.privacy.numbers import decimal, exact
 from geodp.spaces.base import Space
 from geodp.statistics.domain import Ball
 from geodp.statistics.sensitivity import mean_sensitivity
-from geodp.statistics.tangent_moments import MeanHessian, TangentCovariance
+from geodp.statistics.tangent_moments import MeanHessian, TangentCovariance, View
 
 PARTS = ("mean", "covariance", "hessian", "variance", "fourth", "replaced")
 REPLACED = Fraction(1, 100)
@@ -87,32 +88,57 @@ def default_shares(
     whole = 1 - VARIANCE - FOURTH - replaced
     names = needed_parts(ball.space)
     grid = _simplex(len(names))
-    worth = [_predicted(ball, n, promise, np.array(s) * float(whole)) for s in grid]
+    predicted = _Prediction.of(ball, n, promise)
+    worth = [predicted.log_square([float(whole * x) for x in s]) for s in grid]
     best = grid[int(np.argmin(worth))]
     shares = {name: Fraction(decimal(whole * s)) for name, s in zip(names, best, strict=True)}
     shares |= {"variance": VARIANCE, "fourth": FOURTH}
     return shares | ({"replaced": replaced} if replaced else {})
 
 
-def _predicted(ball: Ball, n: int, promise: Guarantee, shares: Any) -> float:
-    """log of the region's expected squared radius."""
-    space, d = ball.space, ball.space.dim
-    power = 1.0 if promise.notion == "pure" else 0.5
-    strength = _strength(promise)
-    guess = (ball.radius / 2) ** 2 / d
-    spread = mean_sensitivity(space, ball.reach, n) / strength / shares[0] ** power
-    view = TangentCovariance(ball, ball.center)
-    covariance = view.sensitivity(n) / strength / shares[1] ** power
-    total = (guess + covariance) / n + spread**2
-    weight = guess / n / total
-    shaky = weight**2 / (n - 1) + (covariance / n / total) ** 2 / 2
-    if len(shares) > 2:
-        hessian = MeanHessian(ball, ball.center)
+@final
+@dataclass(frozen=True)
+class _Prediction:
+    """What a split makes of the region, for records spread over half the ball: deviations of the
+    noise at the whole promise."""
+
+    dim: int
+    n: int
+    power: float  # a part's noise at the share s is that at the whole over s to this power
+    guess: float
+    mean: float
+    covariance: float
+    hessian: float = 0.0
+    widest: float = 0.0
+
+    @classmethod
+    def of(cls, ball: Ball, n: int, promise: Guarantee) -> _Prediction:
+        space, strength = ball.space, _strength(promise)
+        power = 1.0 if promise.notion == "pure" else 0.5
+        guess = (ball.radius / 2) ** 2 / space.dim
+        mean = mean_sensitivity(space, ball.reach, n) / strength
+        view = View.of(ball, ball.center)
+        covariance = TangentCovariance(ball, view).sensitivity(n) / strength
+        first = cls(space.dim, n, power, guess, mean, covariance)
+        if space.is_flat:
+            return first
+        hessian = MeanHessian(ball, view)
         low, high = hessian.bounds
-        deviation = hessian.sensitivity(n) / strength / shares[2] ** power
-        shaky += 2 * (weight * min(deviation, (high - low) / 2)) ** 2
-    dof = max(1 / shaky, d + 3)
-    return math.log(total) + math.log(hotelling_quantile(0.95, d, dof))
+        return replace(first, hessian=hessian.sensitivity(n) / strength, widest=(high - low) / 2)
+
+    def log_square(self, shares: Sequence[float]) -> float:
+        """log of the region's expected squared radius."""
+        n, d = self.n, self.dim
+        spread = self.mean / shares[0] ** self.power
+        covariance = self.covariance / shares[1] ** self.power
+        total = (self.guess + covariance) / n + spread**2
+        weight = self.guess / n / total
+        shaky = weight**2 / (n - 1) + (covariance / n / total) ** 2 / 2
+        if len(shares) > 2:
+            deviation = self.hessian / shares[2] ** self.power
+            shaky += 2 * (weight * min(deviation, self.widest)) ** 2
+        dof = max(1 / shaky, d + 3)
+        return math.log(total) + math.log(hotelling_quantile(0.95, d, dof))
 
 
 def _strength(promise: Guarantee) -> float:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -128,8 +129,10 @@ class View:
     at: Array
 
     @classmethod
-    def of(cls, domain: Ball, at: ArrayLike) -> View:
+    def of(cls, domain: Ball, at: ArrayLike | View) -> View:
         """``at`` moved into the ball by the public rule: nearer to every record, never farther."""
+        if isinstance(at, View) and at.domain is domain:
+            return at
         point = real_array(at, "The released point")
         space = domain.space
         if point.shape != space.point_shape or not space.contains(point):
@@ -141,13 +144,13 @@ class View:
             )
         return cls(domain, domain.project(point))
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """R: the largest distance of a clipped record."""
         offset = float(self.domain.space.dist(self.domain.center, self.at))
         return self.domain.reach * (1 + 1e-9) + min(offset, self.domain.reach) * (1 + 1e-9)
 
-    @property
+    @cached_property
     def log_error(self) -> float:
         """Rounding of the records' log-coordinates at this point."""
         return self.domain.space.log_error(self.domain.center, self.domain.reach * (1 + 1e-9))
@@ -175,17 +178,15 @@ class DistanceMoment(MeanOfTerms):
     """
 
     domain: Ball
-    at: ArrayLike
+    at: ArrayLike | View
     power: int = 2
+    _view: View = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.power not in (2, 4):
             raise ConditionError("A moment of distances has power 2 or 4.")
-        object.__setattr__(self, "at", View.of(self.domain, self.at).at)
-
-    @property
-    def _view(self) -> View:
-        return View(self.domain, np.asarray(self.at))
+        object.__setattr__(self, "_view", View.of(self.domain, self.at))
+        object.__setattr__(self, "at", self._view.at)
 
     @property
     def name(self) -> str:
@@ -193,7 +194,7 @@ class DistanceMoment(MeanOfTerms):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {"at": np.asarray(self.at).tolist()}
+        return {"at": self._view.at.tolist()}
 
     @property
     def label(self) -> str:
@@ -240,17 +241,15 @@ class TangentCovariance(MeanOfTerms):
     """
 
     domain: Ball
-    at: ArrayLike
+    at: ArrayLike | View
     spread: float | None = None
+    _view: View = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "at", View.of(self.domain, self.at).at)
+        object.__setattr__(self, "_view", View.of(self.domain, self.at))
+        object.__setattr__(self, "at", self._view.at)
         if self.spread is not None:
             object.__setattr__(self, "spread", positive_real(self.spread, "The spread"))
-
-    @property
-    def _view(self) -> View:
-        return View(self.domain, np.asarray(self.at))
 
     @property
     def _radius(self) -> float:
@@ -264,7 +263,7 @@ class TangentCovariance(MeanOfTerms):
     @property
     def parameters(self) -> dict[str, Any]:
         spread = {} if self.spread is None else {"spread": self.spread}
-        return {"at": np.asarray(self.at).tolist()} | spread
+        return {"at": self._view.at.tolist()} | spread
 
     @property
     def label(self) -> str:
@@ -318,16 +317,14 @@ class MeanHessian(MeanOfTerms):
     """
 
     domain: Ball
-    at: ArrayLike
+    at: ArrayLike | View
+    _view: View = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.domain.space.is_flat:
             raise ConditionError("On a flat space the mean Hessian is the identity: release none.")
-        object.__setattr__(self, "at", View.of(self.domain, self.at).at)
-
-    @property
-    def _view(self) -> View:
-        return View(self.domain, np.asarray(self.at))
+        object.__setattr__(self, "_view", View.of(self.domain, self.at))
+        object.__setattr__(self, "at", self._view.at)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -340,7 +337,7 @@ class MeanHessian(MeanOfTerms):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {"at": np.asarray(self.at).tolist()}
+        return {"at": self._view.at.tolist()}
 
     @property
     def label(self) -> str:
@@ -368,7 +365,7 @@ class MeanHessian(MeanOfTerms):
         return _HESSIANS * self.largest * view.log_error / view.reach
 
     def terms(self, chunk: Array) -> Array:
-        return vech(self.domain.space.hessian(np.asarray(self.at), chunk), ROOT2)
+        return vech(self.domain.space.hessian(self._view.at, chunk), ROOT2)
 
 
 def hessian_bounds(space: Space, reach: float) -> tuple[float, float]:
