@@ -10,7 +10,7 @@ import pytest
 import geodp as gd
 from geodp.errors import ConditionError
 from geodp.statistics.sensitivity import safe_iterations
-from geodp.statistics.solver import Chunks, Problem, _safe, frechet_mean, reflect_into_ball
+from geodp.statistics.solver import Problem, Sums, _safe, frechet_mean, reflect_into_ball
 from geodp.testing import random_points
 
 CURVED = [
@@ -31,6 +31,10 @@ FLAT = [
     (gd.SPD(1), 2.0),
     (gd.Hyperbolic(1), 2.0),
 ]
+
+
+def all_of(space: gd.Space, x: np.ndarray, scale: float) -> Sums:
+    return lambda p: space.log_sum(p, x, scale)
 
 
 def cloud(space: gd.Space, radius: float, n: int, seed: int) -> np.ndarray:
@@ -97,7 +101,7 @@ def test_ten_passes_reach_twelve_digits_on_spd3_within_radius_three() -> None:
             passes[0] += 1
 
         problem = Problem(
-            space, space.origin, 3.0, 1e-12, 1e-9, lambda x=x: iter([x]), x[::2], count
+            space, space.origin, 3.0, 1e-12, 1e-9, all_of(space, x, 12.0), x[::2], count
         )
         value = frechet_mean(problem)
         assert np.linalg.norm(space.log_coords(value, x).mean(axis=0)) <= 2e-12
@@ -148,8 +152,9 @@ def test_the_safe_phase_arrives_within_its_proven_count(space: gd.Space, radius:
     for x in (random_points(space, 20, radius, rng), np.concatenate([edge, edge[:1]])):
         passes[0] = 0
         target, error = 0.0, 1e-7 * radius  # a target out of reach: only the count can end it
-        chunks: Chunks = lambda x=x: iter([x])  # noqa: E731
-        problem = Problem(space, space.origin, radius, target, error, chunks, x, count)
+        problem = Problem(
+            space, space.origin, radius, target, error, all_of(space, x, 4 * radius), x, count
+        )
         value = _safe(problem, space.origin)
         gradient = np.linalg.norm(space.log_coords(value, x).mean(axis=0))
         assert gradient <= error

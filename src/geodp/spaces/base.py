@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from geodp.spaces.lattice import LogSum
+from geodp.spaces.lattice import LogSum, unit
 
 if TYPE_CHECKING:
     from flint import arb
+
+    from geodp.kernels.kernel import Kernel, Pass
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -163,13 +165,35 @@ class Space(ABC):
         """``exp(p, vector(p, z))``."""
         return self.exp(p, self.vector(p, z))
 
-    def log_sum(self, p: ArrayLike, chunk: ArrayLike, scale: float = 1.0) -> LogSum:
+    def kernel(self) -> Kernel | None:
+        """The compiled pass over many records, or None where numpy does all the work."""
+        return None
+
+    def log_sum(
+        self, p: ArrayLike, chunk: ArrayLike, scale: float = 1.0, fused: Pass | None = None
+    ) -> LogSum:
         """Exact sums over a chunk ``(n, *point_shape)`` of log_p x_i, in coordinates, and of rho^2.
 
         The sums live on an integer lattice, so they do not depend on how records are chunked or
-        ordered. ``scale`` is a public bound on the distances from ``p``.
+        ordered. ``scale`` is a public bound on the distances from ``p``. ``fused``,
+        the space's kernel at ``p``, is the compiled way: points need no ``project`` then.
         """
-        return LogSum.of(self.log_coords(p, chunk), scale)
+        if fused is None:
+            return LogSum.of(self.log_coords(p, chunk), scale)
+        block = np.asarray(chunk)
+        total, left = self.fused_sum(fused, block, scale, scale)
+        if left.any():
+            total = total.merge(self.log_sum(p, self.project(block[left]), scale))
+        return total
+
+    def fused_sum(
+        self, fused: Pass, block: Array, scale: float, limit: float
+    ) -> tuple[LogSum, BoolArray]:
+        """The kernel's ``log_sum`` over the points of ``block`` within ``limit`` of its base point,
+        and one bool per record: left out, because it is no such point, or numpy has to decide."""
+        limbs, left = fused.sums(block, unit(scale), unit(scale * scale), limit)
+        count = len(block) - int(np.count_nonzero(left))
+        return LogSum.of_limbs(count, scale, limbs), left
 
     # --- what the proofs need -------------------------------------------------------------------
     @abstractmethod

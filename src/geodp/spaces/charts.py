@@ -31,6 +31,8 @@ from geodp.spaces.limits import cholesky_ball, spectral_ball
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
 _ROOT2 = math.sqrt(2.0)
 
 
@@ -67,6 +69,10 @@ class Chart(ABC):
     def chart_error(self, center: Array, radius: float) -> float:
         """A bound on the rounding of ``chart`` within ``radius`` of ``center``."""
 
+    def kernel(self, size: int) -> Kernel | None:
+        """The compiled pass over records of SPD(``size``), where there is one."""
+        return None
+
     @abstractmethod
     def inverse_arb(self, z: Sequence[arb], size: int) -> list[arb]:
         """``inverse`` in ball arithmetic, entries row by row."""
@@ -87,6 +93,11 @@ class LogEuclidean(Chart):
     """φ = vech ∘ log, off-diagonal entries times √2 (Arsigny et al. 2006)."""
 
     name = "log-euclidean"
+
+    def kernel(self, size: int) -> Kernel | None:
+        from geodp.kernels.spd import log_euclidean
+
+        return log_euclidean(size, self.chart)
 
     def chart(self, p: Array) -> Array:
         values, vectors = eigh(p)
@@ -131,7 +142,8 @@ class LogEuclidean(Chart):
         with quiet():
             condition = 1.01 * float(values[-1] / values[0] * np.exp(_ROOT2 * radius))
             span = float(np.abs(np.log(values)).max()) + radius
-        return float(10.0 * (size + 3.0) ** 1.5 * EPS * (condition + span))
+        count = max(10.0 * (size + 3.0) ** 1.5, 14.0 * size**1.5)  # docs/proofs/kernels
+        return float(count * EPS * (condition + span))
 
     def inverse_arb(self, z: Sequence[arb], size: int) -> list[arb]:
         return balls_spd.exp_log_euclidean(z, size)

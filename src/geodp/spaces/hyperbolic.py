@@ -17,6 +17,8 @@ from geodp.spaces.batch import EPS, array, broadcast, dot, length, misfits, quie
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
 
 def _unit(x: Array) -> tuple[Array, Array]:
     """Lengths ``(..., 1)`` and directions: that of 0 is 0, that of an infinite vector NaN.
@@ -103,6 +105,11 @@ class Hyperbolic(Space):
         pair = np.concatenate([length(spatial)[..., None], np.full_like(spatial[..., :1], 1)], -1)
         pair[..., 1] = self._radius
         return length(pair)[..., None]
+
+    def kernel(self) -> Kernel | None:
+        from geodp.kernels.hyperbolic import hyperbolic
+
+        return hyperbolic(self._dim, self._k)
 
     def contains(self, x: ArrayLike) -> BoolArray:
         if (wrong := misfits(x, self.point_shape)) is not None:

@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 _BITS = 30  # per limb; two limbs resolve scale * 2**-60, and 2**33 records fit into int64
 
 
+def unit(scale: float) -> float:
+    """What values up to ``scale`` are multiplied with before they are rounded to a limb."""
+    return float(2.0 ** (_BITS - np.ceil(np.log2(scale))))  # a power of two: exact products
+
+
 def _limbs(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:
-    unit = 2.0 ** (_BITS - np.ceil(np.log2(scale)))  # a power of two: the products are exact
-    scaled = values * unit
+    scaled = values * unit(scale)
     high = np.rint(scaled)
     low = np.rint((scaled - high) * 2.0**_BITS)
     limbs = np.stack([high.astype(np.int64), low.astype(np.int64)])
@@ -20,8 +24,8 @@ def _limbs(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:
 
 
 def _value(limbs: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
-    unit = 2.0 ** (np.ceil(np.log2(scale)) - _BITS)
-    return np.asarray(limbs[0] * unit + limbs[1] * (unit * 2.0**-_BITS), dtype=np.float64)
+    step = 1.0 / unit(scale)
+    return np.asarray(limbs[0] * step + limbs[1] * (step * 2.0**-_BITS), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,11 @@ class LogSum:
         """The sums of rows ``z`` of shape ``(n, dim)``, none longer than about ``scale``."""
         squares = np.einsum("ni,ni->n", z, z)
         return cls(len(z), scale, _limbs(z, scale), _limbs(squares, scale * scale))
+
+    @classmethod
+    def of_limbs(cls, count: int, scale: float, limbs: NDArray[np.int64]) -> LogSum:
+        """From limbs ``(dim + 1, 2)``, that of the squares last: what a kernel adds up."""
+        return cls(count, scale, np.ascontiguousarray(limbs[:-1].T), limbs[-1].copy())
 
     def merge(self, other: LogSum) -> LogSum:
         """The sum over both sets of records; order does not matter."""

@@ -23,6 +23,8 @@ from geodp.spaces.embeddings import Embedding, Projectors
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
 _NEAR = 2.0**-6  # below this product of unit preshapes its rounding is worth removing
 
 
@@ -122,6 +124,11 @@ class PlanarShapes(Space):
         return Projectors(self._landmarks)
 
     # --- membership -----------------------------------------------------------------------------
+    def kernel(self) -> Kernel | None:
+        from geodp.kernels.shapes import planar_shapes
+
+        return planar_shapes(self._landmarks)
+
     def contains(self, x: ArrayLike) -> BoolArray:
         if (wrong := misfits(x, self.point_shape)) is not None:
             return wrong

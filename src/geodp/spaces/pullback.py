@@ -18,6 +18,8 @@ from geodp.spaces.positive import contains_spd, project_spd
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
 _NEAR = 1e-5
 
 
@@ -76,6 +78,9 @@ class Pullback(Space):
     def eigenvalue_ball(self, low: float, high: float) -> tuple[Array, float]:
         """Centre and radius of a ball that holds all matrices with eigenvalues in the limits."""
         return self._chart.eigenvalue_ball(self._size, low, high)
+
+    def kernel(self) -> Kernel | None:
+        return self._chart.kernel(self._size)
 
     def contains(self, x: ArrayLike) -> BoolArray:
         if (wrong := misfits(x, self.point_shape)) is not None:

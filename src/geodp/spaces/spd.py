@@ -36,6 +36,8 @@ from geodp.spaces.positive import contains_spd, equilibrated_condition, project_
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
 _ROOT2 = math.sqrt(2.0)
 
 
@@ -110,6 +112,11 @@ class AffineInvariant(Space):
     @property
     def is_two_point_homogeneous(self) -> bool:
         return self._size == 1
+
+    def kernel(self) -> Kernel | None:
+        from geodp.kernels.spd import affine_invariant
+
+        return affine_invariant(self._size)
 
     def contains(self, x: ArrayLike) -> BoolArray:
         if (wrong := misfits(x, self.point_shape)) is not None:
@@ -226,7 +233,8 @@ class AffineInvariant(Space):
         condition = equilibrated_condition(array(center))
         with quiet():
             growth = float(np.exp(2 * _ROOT2 * float(radius)))
-        return float(16.0 * (m + 3.0) ** 1.5 * EPS * condition**2 * growth)
+        size = max(16.0 * (m + 3.0) ** 1.5, 3.5 * m**2.5)  # docs/proofs/kernels
+        return float(size * EPS * condition**2 * growth)
 
     def exp_arb(self, p: Array, z: Sequence[arb]) -> list[arb]:
         return balls_spd.exp_affine_invariant(p, z)

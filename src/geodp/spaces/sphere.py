@@ -20,6 +20,8 @@ from geodp.spaces.limits import cap
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Sphere(Space):
@@ -89,6 +91,11 @@ class Sphere(Space):
     def embedding(self) -> Embedding:
         """The map to unit vectors, for extrinsic means."""
         return UnitVectors(self._dim + 1, self._kappa)
+
+    def kernel(self) -> Kernel | None:
+        from geodp.kernels.sphere import sphere
+
+        return sphere(self._dim, self._radius)
 
     def contains(self, x: ArrayLike) -> BoolArray:
         if (wrong := misfits(x, self.point_shape)) is not None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.arguments import finite_real, positive_real, real_array, text_or_none
 from geodp.errors import ConditionError, InputError, SpaceError
+from geodp.kernels import BLOCK_FLOATS, MANY
+from geodp.kernels.threads import each
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import length
 from geodp.spaces.lattice import LogSum
-from geodp.statistics.records import ClippedRecords, as_records, raw_chunks
+from geodp.statistics.records import ClippedRecords, as_records, raw_block, raw_chunks
+
+if TYPE_CHECKING:
+    from geodp.kernels.kernel import Kernel
 
 _CHUNK_FLOATS = 2**13  # floats per chunk: 64 KiB, so that its temporaries stay in the cache
 _WIDEST = 1e100  # beyond, or below its inverse, squares of lengths leave the range of floats
@@ -166,6 +171,8 @@ class Ball:
                 raise InputError("These records were clipped to another ball.")
             return records
         source = self.accept(records)
+        if len(source) >= MANY and (kernel := self.space.kernel()) is not None:
+            return self._fused_clip(source, kernel)
         moved = np.zeros(len(source), dtype=bool)
         rough = np.zeros(len(source), dtype=bool)
         replaced, logs = [], []
@@ -180,6 +187,29 @@ class Ball:
         center_log = functools.reduce(LogSum.merge, logs).mean_log
         return ClippedRecords(self, source, moved, tuple(replaced), rough, center_log)
 
+    def _fused_clip(self, source: Any, kernel: Kernel) -> ClippedRecords:
+        """The same for many records: the kernel adds up those that are points well inside, each by
+        itself, and the rule decides over the others."""
+        moved = np.zeros(len(source), dtype=bool)
+        scale, fused = 2 * self.reach, kernel.at(self.center)
+
+        def one(start: int) -> tuple[LogSum, Array]:
+            block = raw_block(source, start, self.block_rows)
+            total, left = self.space.fused_sum(fused, block, scale, self.radius)
+            at = np.flatnonzero(left)
+            replaced = [np.empty((0, *self.space.point_shape))]
+            for some in (at[i : i + self.chunk_rows] for i in range(0, len(at), self.chunk_rows)):
+                fixed, changed, z = self._rule(block[some])
+                total = total.merge(LogSum.of(z, scale))
+                moved[start + some] = changed
+                replaced.append(fixed[changed])
+            return total, np.concatenate(replaced)
+
+        parts = list(each(one, range(0, len(source), self.block_rows)))
+        center_log = functools.reduce(LogSum.merge, (total for total, _ in parts)).mean_log
+        replaced = tuple(rows for _, rows in parts)
+        return ClippedRecords(self, source, moved, replaced, None, center_log, kernel)
+
     def accept(self, records: Any) -> Any:
         """``records`` as an array of the right dtype and shape, no value looked at."""
         return as_records(records, self.space.point_shape)
@@ -193,6 +223,11 @@ class Ball:
     def chunk_rows(self) -> int:
         """Records per chunk: a public constant of the space."""
         return max(64, _CHUNK_FLOATS // int(np.prod(self.space.point_shape)))
+
+    @property
+    def block_rows(self) -> int:
+        """Records per block of a compiled pass: a public constant of the space."""
+        return max(64, BLOCK_FLOATS // int(np.prod(self.space.point_shape)))
 
     def _rule(self, x: Array) -> tuple[Array, BoolArray, Array]:
         """The public rule on ``(n, *point_shape)``; which records changed; the new log-coordinates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from geodp.errors import ConditionError
 from geodp.spaces.base import Array, Space
+from geodp.spaces.lattice import LogSum
 from geodp.statistics.domain import Ball
 from geodp.statistics.gradient import FrechetGradient
 from geodp.statistics.protocol import Certified
@@ -122,10 +123,14 @@ class _Factor:
         start = sum(dims[: self.index])
         return self.records.center_log[start : start + dims[self.index]]
 
-    def chunks(self) -> Iterator[Array]:
-        whole = self.records.ball.space
-        for chunk in self.records.chunks():
-            yield whole.split(chunk)[self.index]
+    def log_sum(self, x: Array) -> LogSum:
+        """Of all records at ``x``, in the ball."""
+        return self.records.log_sum(x, 4 * self.records.ball.reach, self.index)
+
+
+def _sample_size(n: int) -> int:
+    """One per cent, and some thousand at least."""
+    return max(_SUBSAMPLE, n // 100)
 
 
 def _rounding(factor: Space, center: Array, ball: Ball) -> float:
@@ -177,9 +182,10 @@ def _curved_mean(statistic: FrechetMean, part: _Factor) -> Array:
         radius=ball.reach,
         target=_target(part.space, part.center, ball) * slope - rounding,
         error=_error_bound(part.space, part.center, ball),
-        chunks=part.chunks,
-        subsample=whole.split(part.records.subsample(_SUBSAMPLE))[part.index],
+        log_sum=part.log_sum,
+        subsample=whole.split(part.records.subsample(_sample_size(len(part.records))))[part.index],
         center_log=part.center_log,
         progress=statistic.progress,
+        kernel=part.records.kernel,
     )
     return frechet_mean(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodp.errors import InputError
+from geodp.kernels.threads import each
 from geodp.spaces.base import Array, BoolArray
+from geodp.spaces.lattice import LogSum
 
 if TYPE_CHECKING:
+    from geodp.kernels.kernel import Kernel
     from geodp.statistics.domain import Ball
 
 
@@ -21,10 +25,11 @@ class ClippedRecords:
     Holds the raw array (or memory map) and the replaced records beside it, so that a clipped copy
     of the whole input never exists. ``rough`` says which of the others ``project`` still changes,
     so that exact records are not projected again on every pass. ``center_log`` is the mean of their
-    log-coordinates at the ball's centre, which clipping knows anyway. Nothing of it prints.
+    log-coordinates at the ball's centre, which clipping knows anyway. Many records, on a space that
+    has one, are passed over by a ``kernel``. Nothing of it prints.
     """
 
-    __slots__ = ("_moved", "_replaced", "_rough", "_source", "ball", "center_log")
+    __slots__ = ("_moved", "_replaced", "_rough", "_source", "ball", "center_log", "kernel")
 
     def __init__(
         self,
@@ -32,8 +37,9 @@ class ClippedRecords:
         source: Any,
         moved: BoolArray,
         replaced: tuple[Array, ...],
-        rough: BoolArray,
+        rough: BoolArray | None,
         center_log: Array,
+        kernel: Kernel | None = None,
     ):
         self.ball = ball
         self._source = source
@@ -41,6 +47,7 @@ class ClippedRecords:
         self._replaced = replaced
         self._rough = rough
         self.center_log = center_log
+        self.kernel = kernel
 
     def __len__(self) -> int:
         return len(self._source)
@@ -50,31 +57,68 @@ class ClippedRecords:
         """The share of records that the rule moved or replaced: private until noise is added."""
         return int(np.count_nonzero(self._moved)) / len(self)
 
+    @property
+    def _rows(self) -> int:
+        """Records per entry of ``_replaced``."""
+        return self.ball.chunk_rows if self.kernel is None else self.ball.block_rows
+
     def chunks(self) -> Iterator[Array]:
         """Clipped chunks ``(rows, *point_shape)``, in order, as fresh contiguous float64 arrays."""
-        raw = raw_chunks(self._source, self.ball.chunk_rows)
-        for (start, chunk), replaced in zip(raw, self._replaced, strict=True):
-            moved = self._moved[start : start + len(chunk)]
+        rows = self.ball.chunk_rows
+        for block in range(len(self._replaced)):
+            clipped = self._clipped(block, copy=True)
+            for start in range(0, len(clipped), rows):
+                yield self._projected(clipped[start : start + rows], block * self._rows + start)
+
+    def _clipped(self, block: int, copy: bool = False) -> Array:
+        """A block with its replaced records in place; others may still need ``project``."""
+        start = block * self._rows
+        moved = self._moved[start : start + self._rows]
+        raw = raw_block(self._source, start, self._rows, copy=copy or bool(moved.any()))
+        if moved.any():
+            raw[moved] = self._replaced[block]
+        return raw
+
+    def _projected(self, chunk: Array, start: int) -> Array:
+        with np.errstate(all="ignore"):
+            if self._rough is None:
+                return self.ball.space.project(chunk)
             rough = self._rough[start : start + len(chunk)]
+            if rough.any():
+                chunk[rough] = self.ball.space.project(chunk[rough])
+            return chunk
+
+    def log_sum(self, x: Array, scale: float, factor: int = 0) -> LogSum:
+        """``Space.log_sum`` of all records at a point of one factor of the space.
+
+        Exact sums: the same for every number of threads.
+        """
+        whole = self.ball.space
+        space = whole.factors[factor]
+        if self.kernel is None:
+            parts = (space.log_sum(x, whole.split(c)[factor], scale) for c in self.chunks())
+            return functools.reduce(LogSum.merge, parts)
+
+        fused = self.kernel.at(x)
+
+        def one(block: int) -> LogSum:
             with np.errstate(all="ignore"):
-                chunk[moved] = replaced
-                if rough.any():
-                    chunk[rough] = self.ball.space.project(chunk[rough])
-            yield chunk
+                return space.log_sum(x, self._clipped(block), scale, fused)
+
+        return functools.reduce(LogSum.merge, each(one, range(len(self._replaced))))
 
     def subsample(self, size: int) -> Array:
         """About ``size`` clipped records at evenly spaced positions, which depend on n alone."""
         step = max(1, len(self) // size)
         with np.errstate(all="ignore"):
             rows = np.array(self._source[::step], dtype=np.float64, order="C")
-            chunk = self.ball.chunk_rows
-            starts = range(0, len(self), chunk)
+            starts = range(0, len(self), self._rows)
             for start, replaced in zip(starts, self._replaced, strict=True):
-                moved = self._moved[start : start + chunk]
+                moved = self._moved[start : start + self._rows]
                 chosen = np.arange(-start % step, len(moved), step)
                 chosen = chosen[moved[chosen]]
                 rows[(start + chosen) // step] = replaced[np.cumsum(moved)[chosen] - 1]
-            for block in np.split(rows, range(chunk, len(rows), chunk)):  # views of rows
+            for block in np.split(rows, range(self._rows, len(rows), self._rows)):  # views of rows
                 block[...] = self.ball.space.project(block)
             return rows
 
@@ -150,8 +194,15 @@ def _array(x: Any) -> Any:
         return None
 
 
+def raw_block(source: Any, start: int, rows: int, copy: bool = False) -> Array:
+    """Rows ``start`` and on as contiguous float64, a view of the source where that is possible."""
+    with np.errstate(all="ignore"):
+        if copy:
+            return np.array(source[start : start + rows], dtype=np.float64, order="C")
+        return np.require(source[start : start + rows], np.float64, ["C", "A"])
+
+
 def raw_chunks(source: Any, rows: int) -> Iterator[tuple[int, Array]]:
+    """Starts and fresh copies of all chunks."""
     for start in range(0, len(source), rows):
-        with np.errstate(all="ignore"):
-            chunk = np.array(source[start : start + rows], dtype=np.float64, order="C")
-        yield start, chunk
+        yield start, raw_block(source, start, rows, copy=True)

@@ -8,13 +8,19 @@ the error is proven whatever the gradient says (docs/proofs/sensitivity), so not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geodp.spaces.base import Array, Space
+from geodp.spaces.lattice import LogSum
 from geodp.statistics.sensitivity import safe_iterations
+
+if TYPE_CHECKING:
+    from geodp.kernels.kernel import Kernel
 
 _SUBSAMPLE_STEPS = 12
 _FAST_PASSES = 30
@@ -23,16 +29,16 @@ _LEAST_HESSIANS = 128
 _BLOCK = 1024  # records of the subsample at a time
 _CERTIFIED = 0.45  # of the target: twice that, and rounding, is what a last step may cost
 
-Chunks = Callable[[], Iterable[Array]]
+Sums = Callable[[Array], LogSum]
 
 
 @dataclass(frozen=True)
 class Problem:
     """One mean to find: records in a ball of ``radius`` around ``center`` on ``space``.
 
-    A computed gradient of norm ``target`` certifies its point; ``error`` is what the safe phase
-    must prove. ``subsample`` and ``center_log``, the mean log at the centre over all records, only
-    speed it up; ``progress`` is told of each pass over the records.
+    ``log_sum`` is that of all records; ``progress`` is told of each pass over them. A computed
+    gradient of norm ``target`` certifies its point; ``error`` is what the safe phase must prove.
+    ``subsample`` and ``center_log``, the mean log at the centre over all records, only speed it up.
     """
 
     space: Space
@@ -40,19 +46,23 @@ class Problem:
     radius: float
     target: float
     error: float
-    chunks: Chunks
+    log_sum: Sums
     subsample: Array
     progress: Callable[[], None]
     center_log: Array | None = None
+    kernel: Kernel | None = None  # for the subsample
 
     def gradient(self, x: Array) -> Array:
         """Minus the gradient of F at ``x`` over all records: the mean log, in coordinates at x."""
         self.progress()
-        sums = [self.space.log_sum(x, chunk, 4 * self.radius) for chunk in self.chunks()]
-        total = sums[0]
-        for part in sums[1:]:
-            total = total.merge(part)
-        return total.mean_log
+        return self.log_sum(x).mean_log
+
+    def sampled(self, x: Array) -> Array:
+        """The same over the subsample."""
+        blocks = _blocks(self.subsample, _BLOCK if self.kernel is None else len(self.subsample))
+        fused = None if self.kernel is None else self.kernel.at(x)
+        sums = [self.space.log_sum(x, b, 4 * self.radius, fused) for b in blocks]
+        return functools.reduce(LogSum.merge, sums).mean_log
 
     def pull_in(self, x: Array) -> Array:
         """``x``, or the nearest point of the ball."""
@@ -106,9 +116,9 @@ def _subsample_mean(problem: Problem) -> Array:
     space, records = problem.space, problem.subsample
     x = problem.center
     known = problem.center_log
-    shift = 0.0 if known is None else known - _mean_log(space, x, records)
+    shift = 0.0 if known is None else known - problem.sampled(x)
     for _ in range(_SUBSAMPLE_STEPS):
-        g = _mean_log(space, x, records) + shift
+        g = problem.sampled(x) + shift
         if np.linalg.norm(g) <= 1e-5 * problem.radius:
             break
         hessian = _mean_hessian(space, x, records, _HESSIAN_FLOATS // 8)
@@ -122,11 +132,6 @@ def _mean_hessian(space: Space, x: Array, records: Array, floats: int = _HESSIAN
     chosen = records[::step]
     total = sum(space.hessian(x, b).sum(axis=0) for b in _blocks(chosen, _LEAST_HESSIANS))
     return np.asarray(total / len(chosen))
-
-
-def _mean_log(space: Space, x: Array, records: Array) -> Array:
-    total = sum(space.log_coords(x, b).sum(axis=0) for b in _blocks(records, _BLOCK))
-    return np.asarray(total / len(records))
 
 
 def _blocks(records: Array, size: int) -> list[Array]:

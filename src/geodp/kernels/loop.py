@@ -1,0 +1,72 @@
+"""What all kernels share: how they are compiled, walk over records, and add on the lattice.
+
+A kernel is ``sums(x, count, base, unit, unit2, limit, acc, left)``: records ``x`` as one flat
+array, at least ``WIDTH`` of them, of which the first ``count`` matter; ``base``, whatever it needs
+of the base point; ``unit`` and ``unit2``, lattice units of coordinates and squares; ``limit``, the
+largest squared length to accept; ``acc``, the lattice sums, two limbs for each coordinate and for
+the square, ``WIDTH`` numbers each; ``left``, where it marks the records that it leaves to numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba import types
+
+from geodp.kernels.lanes import WIDTH, bits, both, choose, load, places, spread, store, whole
+
+_LOW = 2.0**30  # one limb, as in spaces/lattice.py
+_FULL = 2**WIDTH - 1
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False}
+
+_read = types.Array(types.float64, 1, "C", readonly=True)
+_write = types.Array(types.float64, 1, "C")
+_marks = types.Array(types.uint8, 1, "C")
+_real = types.float64
+SIGNATURE = types.void(_read, types.intp, _read, _real, _real, _real, _write, _marks)
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """A part of kernels; it is compiled into them."""
+    return numba.njit(**_OPTIONS)(function)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """A kernel, compiled now, or loaded from numba's cache on disk where there is one."""
+    try:
+        return numba.njit(SIGNATURE, cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # nowhere to write the cache
+        return numba.njit(SIGNATURE, **_OPTIONS)(function)
+
+
+@helper
+def present(start: int, rows: int, count: int) -> Any:
+    """The first record of a group, moved back where the group would leave the array; and which
+    lanes are records that no earlier group has had."""
+    at = min(start, rows - WIDTH)
+    lane = places() + float(at)
+    return at, both(lane < float(count), spread(float(start)) <= lane)
+
+
+@helper
+def keep(ok: Any, at: int, start: int, count: int, left: Any) -> None:
+    """Mark the records of a group that are not ``ok``."""
+    good = bits(ok)
+    if good != _FULL:
+        for lane in range(start - at, min(WIDTH, count - at)):
+            if not (good >> lane) & 1:
+                left[at + lane] = 1
+
+
+@helper
+def add(acc: Any, index: int, value: Any, unit: float, ok: Any) -> None:
+    """Add numbers to a lattice sum. Limbs are integers below 2**31, so that float sums of up to
+    2**22 of them are exact, whatever their order."""
+    scaled = choose(ok, value, spread(0.0)) * unit
+    high = whole(scaled)
+    low = whole((scaled - high) * _LOW)
+    at = 2 * index * WIDTH
+    store(acc, at, load(acc, at) + high)
+    store(acc, at + WIDTH, load(acc, at + WIDTH) + low)

@@ -1,0 +1,198 @@
+"""Logarithms of planar shapes, summed on the lattice; the formulas of spaces/planar_shapes.py.
+
+Shapes near the cut locus of the base point are left to numpy.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from geodp.kernels.kernel import Array, Kernel
+from geodp.kernels.lanes import WIDTH, angle, both, gather, load, root, spread, store
+from geodp.kernels.loop import add, compiled, helper, keep, present
+from geodp.spaces import complexes as cx
+from geodp.spaces import preshapes
+
+_SIZE = 0.99e-6  # of norm and of centroid: below what ``contains`` allows
+_NEAR = 2.0**-6  # of the product of unit preshapes: below it numpy works in twice the precision
+_SPLIT = 134217729.0  # 2**27 + 1, Dekker 1971
+
+
+@helper
+def _error(a: Any, b: Any, product: Any) -> Any:
+    """The error of a product of floats, exactly (Dekker)."""
+    t, s = a * _SPLIT, b * _SPLIT
+    x, u = t - (t - a), s - (s - b)
+    y, v = a - x, b - u
+    return ((x * u - product) + x * v + y * u) + y * v
+
+
+@helper
+def _residue(goal: Any, along: Any, straight: Any, across: Any, turned: Any) -> Any:
+    """goal - along straight + across turned, as if in twice the precision."""
+    p, q = along * straight, across * turned
+    p_error, q_error = _error(along, straight, p), _error(across, turned, q)
+    s = goal - p
+    t = s - goal
+    s_error = (goal - (s - t)) - (p + t)
+    u = s + q
+    t = u - s
+    u_error = (s - (u - t)) + (q - t)
+    return u + ((s_error + u_error) + (q_error - p_error))
+
+
+@lru_cache(maxsize=16)
+def _sums_of(k: int) -> Any:
+    """Its base holds, as real and imaginary rows of length k: p; its unit preshape; the axis of the
+    frame at p over its pivot, and the axis; those of the fixed basis; then the gauge's phase and
+    one over the length of p."""
+    work = 2 * (2 * k - 3)
+    re, im = work, work + k
+
+    @helper
+    def product(acc: Any, base: Any, row: int) -> Any:
+        """<base row, z>, the base conjugated."""
+        a, b = spread(0.0), spread(0.0)
+        for j in range(k):
+            x, y = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
+            u, v = base[row + j], base[row + k + j]
+            a = a + (x * u + y * v)
+            b = b + (y * u - x * v)
+        return a, b
+
+    @helper
+    def subtract(acc: Any, base: Any, row: int, a: Any, b: Any) -> None:
+        """z - (a + i b) times a base row, in place."""
+        for j in range(k):
+            x, y = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
+            u, v = base[row + j], base[row + k + j]
+            store(acc, (re + j) * WIDTH, x - (a * u - b * v))
+            store(acc, (im + j) * WIDTH, y - (a * v + b * u))
+
+    @helper
+    def centre(acc: Any) -> Any:
+        a, b = spread(0.0), spread(0.0)
+        for j in range(k):
+            a = a + load(acc, (re + j) * WIDTH)
+            b = b + load(acc, (im + j) * WIDTH)
+        a, b = a / float(k), b / float(k)
+        for j in range(k):
+            store(acc, (re + j) * WIDTH, load(acc, (re + j) * WIDTH) - a)
+            store(acc, (im + j) * WIDTH, load(acc, (im + j) * WIDTH) - b)
+        return a * a + b * b
+
+    @helper
+    def square(acc: Any) -> Any:
+        total = spread(0.0)
+        for j in range(k):
+            x, y = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
+            total = total + (x * x + y * y)
+        return total
+
+    raw, normal, dual, axis, flat_dual, flat_axis, scalars = (2 * k * i for i in range(7))
+
+    @compiled
+    def sums(
+        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    ) -> None:
+        turn_re, turn_im, inverse = base[scalars], base[scalars + 1], base[scalars + 2]
+        for start in range(0, count, WIDTH):
+            at, ok = present(start, len(x) // (2 * k), count)
+            for j in range(k):
+                store(acc, (re + j) * WIDTH, gather(x, (at * k + j) * 2, 2 * k))
+                store(acc, (im + j) * WIDTH, gather(x, (at * k + j) * 2 + 1, 2 * k))
+            drift = centre(acc) * float(k)
+            norm = square(acc)
+            off = root(norm + drift) - 1.0
+            ok = both(ok, both(off * off <= _SIZE * _SIZE, drift <= _SIZE * _SIZE))
+            size = root(norm)
+            a, b = product(acc, base, normal)
+            a, b = a / size, b / size
+            cos = root(a * a + b * b)
+            ok = both(ok, spread(_NEAR) <= cos)
+            # q - c p for a float c near <p, q>/<p, p>, then across p and centred
+            c, s = a * size * inverse, b * size * inverse
+            for j in range(k):
+                o = (at * k + j) * 2
+                goal_re, goal_im = gather(x, o, 2 * k), gather(x, o + 1, 2 * k)
+                u, v = spread(base[raw + j]), spread(base[raw + k + j])
+                store(acc, (re + j) * WIDTH, _residue(goal_re, c, u, s, v))
+                store(acc, (im + j) * WIDTH, _residue(goal_im, c, v, s * -1.0, u))
+            centre(acc)
+            for _ in range(2):
+                e, f = product(acc, base, normal)
+                subtract(acc, base, normal, e, f)
+            sin = root(square(acc)) / size
+            theta = angle(sin, cos)
+            square_theta = theta * theta
+            ok = both(ok, square_theta <= limit)
+            keep(ok, at, start, count, left)
+            # the best rotation and the gauge: times conj(inner)/cos conj(turn), and the length
+            stretch = theta / ((sin + 1e-300) * size * cos)
+            c = (a * turn_re - b * turn_im) * stretch
+            s = (a * turn_im + b * turn_re) * stretch
+            for j in range(k):
+                u, v = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
+                store(acc, (re + j) * WIDTH, u * c + v * s)
+                store(acc, (im + j) * WIDTH, v * c - u * s)
+            e, f = product(acc, base, dual)
+            subtract(acc, base, axis, e, f)
+            # coordinates in the basis of vectors orthogonal to 1 and the origin
+            lead, mean = math.sqrt(float(k)), spread(0.0)
+            g = spread(0.0)
+            for j in range(k):
+                mean = mean + load(acc, (re + j) * WIDTH)
+                g = g + load(acc, (im + j) * WIDTH)
+            mean = (load(acc, re * WIDTH) + mean / lead) / (lead + 1.0)
+            g = (load(acc, im * WIDTH) + g / lead) / (lead + 1.0)
+            store(acc, re * WIDTH, spread(0.0))
+            store(acc, im * WIDTH, spread(0.0))
+            for j in range(1, k):
+                store(acc, (re + j) * WIDTH, load(acc, (re + j) * WIDTH) - mean)
+                store(acc, (im + j) * WIDTH, load(acc, (im + j) * WIDTH) - g)
+            e, f = product(acc, base, flat_dual)
+            subtract(acc, base, flat_axis, e, f)
+            for j in range(2, k):
+                add(acc, 2 * (j - 2), load(acc, (re + j) * WIDTH), unit, ok)
+                add(acc, 2 * (j - 2) + 1, load(acc, (im + j) * WIDTH), unit, ok)
+            add(acc, 2 * k - 4, square_theta, unit2, ok)
+
+    return sums
+
+
+def planar_shapes(k: int) -> Kernel:
+    """The kernel of ``PlanarShapes``."""
+    fixed = preshapes.fixed(k)
+
+    def rows(z: cx.Complex, scale: complex = 1.0, pad: int = 0) -> list[Array]:
+        number = (z.re + 1j * z.im) * scale
+        empty = np.zeros(pad)
+        return [empty, number.real, empty, number.imag]
+
+    def base(p: Array) -> Array:
+        raw = cx.of_points(p)
+        middle = cx.centred(raw)
+        unit = cx.unit(middle)
+        turn = preshapes.phase(unit)
+        turned = cx.multiply(turn.conj.wide, unit)
+        axis = cx.add(fixed.origin, turned)
+        pivot = cx.product(turned, fixed.origin)
+        # <axis, step>/conj(pivot) = <axis/pivot, step>
+        dual = 1.0 / complex(1.0 + float(pivot.re), float(pivot.im))
+        flat = 1.0 / complex(float(fixed.pivot.re), float(fixed.pivot.im))
+        parts = [
+            *rows(raw),
+            *rows(unit),
+            *rows(axis, dual),
+            *rows(axis),
+            *rows(fixed.axis, flat, pad=1),
+            *rows(fixed.axis, pad=1),
+            np.array([float(turn.re), float(turn.im), 1.0 / float(cx.length(middle))]),
+        ]
+        return np.concatenate(parts)
+
+    return Kernel(2 * k, 2 * k - 4, _sums_of(k), base, 2 * k)

@@ -1,0 +1,42 @@
+"""Blocks of records on several threads. Sums are exact, so their number changes no result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from geodp.errors import InputError
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+VARIABLES = ("GEODP_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+def thread_count() -> int:
+    """``GEODP_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores this process may use."""
+    for name in VARIABLES:
+        text = os.environ.get(name, "").split(",")[0].strip()
+        if text:
+            if not text.isdecimal() or int(text) < 1:
+                raise InputError(f"The environment variable {name} is an integer of at least one.")
+            return int(text)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def each(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
+    """``function`` of every item, in order. Threads live for this call only, so that a process
+    may fork between calls."""
+    workers = min(thread_count(), len(items))
+    if workers <= 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from pool.map(function, items)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
