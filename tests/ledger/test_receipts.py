@@ -179,3 +179,11 @@ def test_others_state_epsilon_at_a_millionth(guarantee: Any) -> None:
     assert found.delta == 1e-6
     assert 0 < found.epsilon < 50
     assert 0.01 < found.detects_at_1_percent < found.detects_at_10_percent <= 1
+
+
+def test_words_and_rows_round_attack_power_alike() -> None:
+    """Phi(1 + Phi^-1(0.01)) = 0.0924, up to a tenth of a per cent."""
+    one = gd.GivenValue(gd.Euclidean(1), [0.0], 1.0)
+    out = gd.release(None, one, gd.GaussianDP(1), gd.Wrapped(gd.Gaussian()))
+    assert "more than 9.3 %" in out.guarantee.text
+    assert "on 1 % detects at most 9.3 %, on 10 % at most 39 %" in repr(out)

@@ -110,3 +110,28 @@ def test_no_mechanism_at_all() -> None:
     table = gd.plan(mean(), 10, gd.PureDP(1), [gd.Wrapped(gd.Gaussian())])
     with pytest.raises(gd.InputError, match="No mechanism"):
         _ = table.best
+
+
+@pytest.mark.parametrize(
+    ("spec", "n", "mu"),
+    [
+        ("spd:3", 2, "0.001"),
+        ("spd:3:log-euclidean", 2, "0.001"),
+        ("spd:3", 500, "1"),
+        ("hyperbolic:3", 50, "1"),
+        ("euclidean:3", 2, "1e-9"),  # however wide: every array of floats is a point
+        ("sphere:2", 5, "0.001"),
+    ],
+)
+def test_a_plan_warns_of_noise_that_floats_cannot_hold(spec, n, mu):
+    """The judge: float draws of the same noise, of which some are no points of the space."""
+    space = gd.parse_space(spec)
+    ball = gd.Ball(space, space.origin, 0.5)
+    mechanism, promise = gd.Wrapped(gd.Gaussian()), gd.GaussianDP(mu)
+    found = gd.plan(gd.FrechetMean(ball), n, promise, [mechanism])
+    cal = gd.calibrate(mechanism, space, found.sensitivity, promise, ball=ball)
+    with np.errstate(all="ignore"):
+        draws = cal.sample(space.origin, 300, rng=np.random.default_rng(1))
+    assert bool(found.warning) == (not space.contains(draws).all())
+    assert ("WARNING: The noise is so wide" in repr(found)) == bool(found.warning)
+    assert found.to_json().get("warning", "") == found.warning

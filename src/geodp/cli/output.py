@@ -29,9 +29,16 @@ class Output:
             click.echo(text, err=True)
 
     def document(self, facts: dict[str, Any]) -> None:
-        """The one JSON document of a command."""
+        """The one JSON document of a command; where it shares a terminal with the words, a line
+        lies between."""
         unicode = "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
         click.echo(json.dumps(_finite(facts), indent=2, ensure_ascii=not unicode, allow_nan=False))
+        if not self.quiet and _is_terminal(sys.stdout) and _is_terminal(sys.stderr):
+            click.echo(err=True)
+
+
+def _is_terminal(stream: Any) -> bool:
+    return stream is not None and bool(stream.isatty())
 
 
 def _finite(x: Any) -> Any:
@@ -75,7 +82,7 @@ class Progress:
     """
 
     def __init__(self, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self._shown = not quiet and _is_terminal(sys.stderr)
 
     @contextmanager
     def running(self, what: str) -> Iterator[None]:

@@ -15,7 +15,7 @@ from geodp.errors import GeodpError, InputError
 from geodp.ledger.canonical import canonical
 from geodp.ledger.facts import Domain, Replaced, Sensitivity, Subject
 from geodp.ledger.seal import Seal, seal_of
-from geodp.privacy.guarantees import GaussianDP, Guarantee
+from geodp.privacy.guarantees import GaussianDP, Guarantee, percent
 from geodp.privacy.least import LeastProfile
 from geodp.privacy.numbers import Number
 from geodp.privacy.profile import Profile
@@ -299,8 +299,8 @@ def _strength_rows(strength: Strength | None) -> list[tuple[str, str]]:
     mu = "" if strength.mu is None else f"mu {strength.mu:.4g}, "
     pair = f"(epsilon, delta) = ({strength.epsilon:.4g}, {strength.delta:.2g})"
     attack = (
-        f"an attack that is wrong on 1 % detects at most {100 * strength.detects_at_1_percent:.3g} "
-        f"%, on 10 % at most {100 * strength.detects_at_10_percent:.3g} %"
+        f"an attack that is wrong on 1 % detects at most {percent(strength.detects_at_1_percent)}, "
+        f"on 10 % at most {percent(strength.detects_at_10_percent)}"
     )
     return [("that is", mu + pair), ("attack power", attack)]
 

@@ -44,10 +44,9 @@ class Guarantee(ABC):
         1-Gaussian DP: no test that is wrong on 1 % of the data sets without a given record \
 can recognise more than 9.3 % of those with it.
         """
-        percent = math.ceil(1000 * self.detection(0.01) - 1e-9) / 10
         return (
             f"{self.label}: no test that is wrong on 1 % of the data sets without a given record "
-            f"can recognise more than {min(percent, 100.0):.3g} % of those with it."
+            f"can recognise more than {percent(self.detection(0.01))} of those with it."
         )
 
     @property
@@ -236,6 +235,15 @@ class ZCDP(Guarantee):
     @property
     def label(self) -> str:
         return f"{_short(self.rho)}-zCDP"
+
+
+def percent(share: float) -> str:
+    """A share of what can be detected, in per cent and rounded up to a tenth of one.
+
+    >>> percent(0.0924), percent(1.0)
+    ('9.3 %', '100 %')
+    """
+    return f"{min(math.ceil(1000 * share - 1e-9) / 10, 100.0):.3g} %"
 
 
 _NOTIONS: dict[str, type[Guarantee]] = {

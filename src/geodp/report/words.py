@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from geodp.ledger.receipt import Release
+from geodp.privacy.guarantees import percent
 from geodp.report.spaces import name_of
 
 _ALARMS = (0.01, 0.05, 0.1)
@@ -63,17 +62,13 @@ def can(release: Release) -> list[str]:
 
 def detection(release: Release) -> list[tuple[str, str]]:
     """False alarms against the most that any test can detect, as percentages rounded up."""
-    return [(_percent(a), _percent(release.guarantee.detection(a))) for a in _ALARMS]
+    return [(percent(a), percent(release.guarantee.detection(a))) for a in _ALARMS]
 
 
 def _account(release: Release) -> str:
     if release.ledger is None:
         return "nothing here keeps count of them"
     return "a ledger keeps count of those that are paid from it"
-
-
-def _percent(x: float) -> str:
-    return f"{min(100.0, math.ceil(1000 * x - 1e-9) / 10):g} %"
 
 
 def _records(release: Release) -> str:

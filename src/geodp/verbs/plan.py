@@ -31,6 +31,7 @@ from geodp.verbs.stages import (
     simulate,
 )
 
+_PROBES = 64
 _WORTH = 0.01  # relative: the gain in distance that pays for a law with parameters
 
 
@@ -86,7 +87,8 @@ class Plan:
 
     ``note`` says what differs from a Fréchet mean released on its own space. ``replaced`` is what
     the noisy share of replaced records costs of the guarantee (None: it is switched off), and
-    ``deviation`` its noise's standard deviation; the rows are about what is left.
+    ``deviation`` its noise's standard deviation; the rows are about what is left. ``warning`` says
+    that even the best noise is too wide for the space in 64-bit floats, and is empty else.
     """
 
     statistic: str
@@ -100,6 +102,7 @@ class Plan:
     releases: int = 1
     replaced: Guarantee | None = None
     deviation: float | None = None
+    warning: str = ""
 
     @property
     def best(self) -> Mechanism:
@@ -121,6 +124,7 @@ class Plan:
             "mechanisms": [row.to_json() for row in self.rows],
             **({} if self.replaced is None else {"replaced": self._replaced}),
             **({"note": self.note} if self.note else {}),
+            **({"warning": self.warning} if self.warning else {}),
         } | ({} if self.budget is None else {"budget": dict(self.budget)})
 
     @property
@@ -157,6 +161,7 @@ class Plan:
                 f"deviation {self.deviation:.2g}"
             )
         note = [f"  note: {self.note}"] if self.note else []
+        note += [f"  WARNING: {self.warning}"] if self.warning else []
         return "\n".join([head, *table, *note])
 
 
@@ -225,13 +230,32 @@ def ranked(
     division = divided(statistic, equal_part(guarantee, purse.releases), replaced)
     counting = Counting.of(division, statistic, n)
     deviation = None if counting is None else counting.deviation
+    in_order = _ranked(rows)
     return Plan(
         *head,
-        _ranked(rows),
+        in_order,
         note=note,
         releases=purse.releases,
         replaced=division.count,
         deviation=deviation,
+        warning=_warning(statistic, in_order[0].center),
+    )
+
+
+def _warning(statistic: Statistic, distance: float | None) -> str:
+    """What to say where points at twice the best expected distance are none in 64-bit floats."""
+    if distance is None:
+        return ""
+    space = statistic.space
+    z = public_rng().standard_normal((_PROBES, space.dim))
+    z *= 2 * distance / np.linalg.norm(z, axis=1, keepdims=True)
+    with np.errstate(all="ignore"):
+        points = space.exp_coords(at_center(statistic)[0], z)
+    if space.contains(points).all():
+        return ""
+    return (
+        f"The noise is so wide that a released point may be none of {space.spec} in 64-bit floats, "
+        "and then it says nothing. Take more records, a smaller ball or a weaker promise."
     )
 
 
