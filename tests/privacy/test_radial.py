@@ -120,7 +120,7 @@ def test_a_laplace_law_is_found_where_the_first_guess_does_not_exist() -> None:
     scale, profile = radial_price(law, 0.075, promise)
     assert flat.scale < scale < min(1.02 * flat.scale, 0.5)
     assert profile.mu() <= 0.1
-    with pytest.raises(gd.ConditionError, match="below 0.5"):  # none is wide enough
+    with pytest.raises(gd.ConditionError, match=r"below 0\.5"):  # none is wide enough
         gd.calibrate(gd.RiemannianLaplace(), gd.Hyperbolic(3), 0.075, gd.GaussianDP("0.05"))
 
 
