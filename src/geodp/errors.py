@@ -4,6 +4,7 @@ Every message is a sentence: what was asked, what holds, what to do next. No mes
 record's value, index or count.
 """
 
+# ruff: noqa: E501 (the examples quote messages whole)
 from __future__ import annotations
 
 
@@ -44,4 +45,80 @@ class LedgerError(GeodpError):
 
 
 class LedgerRefusal(GeodpError):
-    """The ledger does not pay for this release (command line: exit code 3)."""
+    """The ledger does not pay for this release (command line: exit code 3).
+
+    >>> import geodp as gd
+    >>> try:
+    ...     gd.PureDP(-1)
+    ... except gd.GeodpError as error:
+    ...     print(error)
+    The number epsilon must be greater than zero.
+
+
+    >>> import geodp as gd
+    >>> gd.Ball.from_eigenvalues(gd.SPD(2), 3, 1)
+    Traceback (most recent call last):
+        ...
+    geodp.errors.InputError: The least eigenvalue must lie below the greatest.
+
+
+    >>> import geodp as gd
+    >>> gd.PlanarShapes(1)
+    Traceback (most recent call last):
+        ...
+    geodp.errors.SpaceError: Planar shapes need at least three landmarks: two of them have one shape only.
+
+
+    >>> import geodp as gd
+    >>> sphere = gd.Sphere(1)
+    >>> sphere.log([0.0, 1.0], [0.0, -1.0])
+    Traceback (most recent call last):
+        ...
+    geodp.errors.CutLocusError: The logarithm of antipodal points is not defined; Sphere.cut_locus tells beforehand which pairs are too near to it.
+
+
+    >>> import geodp as gd
+    >>> gd.Ball(gd.Euclidean(1), [0.0], 1e300)
+    Traceback (most recent call last):
+        ...
+    geodp.errors.ConditionError: The radius must lie between 1e-100 and 1e+100, where floats hold squared distances. Use another unit of length.
+
+
+    >>> import geodp as gd
+    >>> gd.RenyiDP(1, 1)
+    Traceback (most recent call last):
+        ...
+    geodp.errors.GuaranteeError: The order alpha of Rényi DP must be greater than one.
+
+
+    >>> import tempfile, geodp as gd
+    >>> place = tempfile.mkdtemp() + "/budget.db"
+    >>> ledger = gd.Ledger.create(place, gd.GaussianDP(1), unit="person")
+    >>> ledger.spend(gd.GaussianDP(0.5), dataset="d", note="A count.", unit="scan")
+    Traceback (most recent call last):
+        ...
+    geodp.errors.MismatchError: The ledger protects one person and the spend is stated for one scan: state what it promises to one person, or use a ledger of that unit.
+
+
+    >>> import geodp as gd
+    >>> gd.Power(gd.Sphere(2), 3)
+    Traceback (most recent call last):
+        ...
+    geodp.errors.NotYetError: Power is not built yet: powers of a space come in a later version. Use gd.Product of few factors.
+
+
+    >>> import geodp as gd
+    >>> gd.Ledger("mysql://host/base")
+    Traceback (most recent call last):
+        ...
+    geodp.errors.LedgerError: A ledger lives in an SQLite file or in PostgreSQL (postgresql://…).
+
+
+    >>> import tempfile, geodp as gd
+    >>> place = tempfile.mkdtemp() + "/budget.db"
+    >>> ledger = gd.Ledger.create(place, gd.GaussianDP(1), unit="person")
+    >>> ledger.spend(gd.GaussianDP(2), dataset="study", note="A count.")
+    Traceback (most recent call last):
+        ...
+    geodp.errors.LedgerRefusal: The ledger refuses: asked mu^2 = 4, spent 0 of 1, left 1, that is 3 too much. GaussianDP(mu=1) would still fit.
+    """

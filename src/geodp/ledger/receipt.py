@@ -66,6 +66,18 @@ class Release:
     Nothing here is computed at the true value: errors, iterations and distances reached stay
     private. ``save`` and ``load`` write and read the JSON receipt; of one that was read, ``stated``
     keeps the words and sums that follow from the other fields, for ``verify`` to compare.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, geodp as gd
+    >>> mean = gd.FrechetMean(gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0))
+    >>> out = gd.release(np.zeros((9, 2)), mean, gd.GaussianDP(1), gd.Wrapped(gd.Gaussian()))
+    >>> out.value.shape, out.mechanism, out.n, out.private
+    ((2,), 'wrapped-gaussian', 9, True)
+    >>> place = tempfile.mkdtemp() + "/receipt.json"
+    >>> out.save(place)
+    >>> gd.Release.load(place).to_json() == out.to_json()
+    True
     """
 
     value: Array

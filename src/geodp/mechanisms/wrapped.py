@@ -35,7 +35,15 @@ _REPEATS = 2000
 @dataclass(frozen=True)
 class PrivateFootpoint:
     """Spend ``share`` of the guarantee on a first release at the centre; its output, moved into the
-    ball, is the footpoint of the second. Worth it where the centre may be far from the value."""
+    ball, is the footpoint of the second. Worth it where the centre may be far from the value.
+
+    >>> import numpy as np, geodp as gd
+    >>> mean = gd.FrechetMean(gd.Ball(gd.SPD(2), np.eye(2), 1.0))
+    >>> two = gd.Wrapped(gd.Gaussian(), gd.PrivateFootpoint("1/4"))
+    >>> out = gd.release(np.tile(np.eye(2), (9, 1, 1)), mean, gd.GaussianDP(1), two, replaced=0)
+    >>> [stage["guarantee"]["mu"] for stage in out.stages][0], len(out.stages)
+    ('0.5', 2)
+    """
 
     share: float | Fraction | str = Fraction(1, 4)
 

@@ -30,7 +30,15 @@ _ABOVE = (1e-9, 1e-7, 1e-5)  # a guess of ε, this much above, is tried before a
 
 
 class Profile(ABC):
-    """Certified upper bounds on the privacy loss of one mechanism, or of a composition."""
+    """Certified upper bounds on the privacy loss of one mechanism, or of a composition.
+
+    Examples
+    --------
+    >>> import geodp as gd
+    >>> cal = gd.calibrate(gd.Wrapped(gd.Gaussian()), gd.SPD(2), 0.1, gd.GaussianDP(1))
+    >>> cal.profile.mu(), cal.profile.delta(1), cal.profile.epsilon(1e-6)
+    (1.0, 0.12693673750664397, 4.886554117462213)
+    """
 
     # ---- what a law must supply: rational upper bounds --------------------------------------
 

@@ -29,6 +29,15 @@ class Space(ABC):
 
     Every operation treats each record by itself: a batch gives bit for bit what its records give
     one by one.
+
+    Examples
+    --------
+    >>> import numpy as np, geodp as gd
+    >>> space = gd.Sphere(2)
+    >>> p, q = space.origin, np.array([0.0, 1.0, 0.0])
+    >>> v = space.log(p, q)
+    >>> space.exp(p, v).round(9), round(float(space.dist(p, q)), 6), space.curvature
+    (array([0., 1., 0.]), 1.570796, (1.0, 1.0))
     """
 
     # --- constants ------------------------------------------------------------------------------

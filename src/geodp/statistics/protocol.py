@@ -41,6 +41,11 @@ class Statistic(Protocol):
     another space, where noise is added, and how the drawn point is mapped to ``space`` after. An
     attribute ``domain`` is the public ball of the records, where that is not ``ball``; records come
     clipped to it. ``parameters`` are JSON values of public facts for the receipt.
+
+    >>> import geodp as gd
+    >>> mean = gd.FrechetMean(gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0))
+    >>> isinstance(mean, gd.Statistic), mean.name, round(mean.sensitivity(100), 6)
+    (True, 'Fréchet mean', 0.02)
     """
 
     @property
