@@ -435,3 +435,79 @@ def test_the_key_is_its_owners_alone(where: Where) -> None:
     with pytest.raises(gd.LedgerError, match="chmod 600"):
         faults.once(ledger)
     assert ledger.spent() == 0
+
+
+def test_a_full_disk_stops_spends_and_moves(where: Where, tmp_path: Path) -> None:
+    """One sentence; the ledger stays where it is, open, and without what was refused."""
+    ledger = make(where, gd.GaussianDP(100))
+    for _ in range(20):
+        faults.once(ledger)
+    ledger.close()
+    new = str(tmp_path / "new.db")
+
+    def work(act: object) -> object:
+        def limited() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+            for _ in range(30):
+                act()
+
+        return limited
+
+    def spend() -> None:
+        gd.Ledger(*where).spend(gd.GaussianDP("0.1"), dataset="d", note="x" * 900)
+
+    for act in (lambda: gd.Ledger(*where).move(new, where[1]), spend):
+        said = in_a_child(work(act))
+        assert said.startswith("LedgerError: The ledger"), said
+        assert "disk" in said
+    assert sorted(path.name for path in tmp_path.glob("new*")) == []
+    faults.sound(ledger)
+    assert ledger.show()["moved_to"] is None
+    charged = [e["body"]["price"] for e in ledger.history() if e["kind"] in ("reserve", "spend")]
+    assert ledger.spent() == sum(map(faults.Fraction, charged))
+    ledger.move(new, where[1])
+
+
+def test_an_older_layout_without_a_table_or_a_column(where: Where) -> None:
+    """A ledger as an earlier geodp might have left it: a sentence, and nothing is changed."""
+    for statement in (
+        "DROP TABLE geodp_releases",
+        "ALTER TABLE geodp_entries RENAME COLUMN hash TO digest",
+        "ALTER TABLE geodp_ledger DROP COLUMN key_path",
+    ):
+        for end in ("", "-wal", "-shm", ".key"):
+            Path(where[0] + end).unlink(missing_ok=True)
+        make(where).close()
+        by_hand(where[0], statement)
+        before = Path(where[0]).read_bytes()
+        fresh = gd.Ledger(*where)
+        for look in (lambda one=fresh: faults.once(one), fresh.export):
+            with pytest.raises(gd.LedgerError, match=r"cannot be .*\.$") as caught:
+                look()
+            assert "SELECT" not in str(caught.value)
+        fresh.close()
+        assert Path(where[0]).read_bytes() == before
+
+
+def test_clocks_that_go_back_while_a_spend_is_entered(
+    where: Where, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spend of a machine whose clock is years behind is after the release before it."""
+    ledger = make(where)
+    faults.once(ledger)
+
+    class Late:
+        @staticmethod
+        def now(_: object) -> object:
+            from datetime import UTC, datetime
+
+            return datetime(1999, 1, 1, tzinfo=UTC)
+
+    monkeypatch.setattr(chain, "datetime", Late)
+    mark = ledger.spend(gd.GaussianDP("0.1"), dataset="study", note="Late.")
+    moved = ledger.move(where[0] + "-moved", where[1])
+    assert mark.entry == 5
+    assert [entry["at"][:4] for entry in moved.history(2)] == ["1999", "1999"]
+    assert moved.spent() == faults.PRICE + faults.Fraction(1, 100)
+    faults.sound(moved)
