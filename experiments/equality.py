@@ -20,6 +20,7 @@ from geodp.inference import equal_means, one_sample
 from geodp.inference.collect import without_noise
 from geodp.inference.estimate import Estimate
 from geodp.inference.region import ConfidenceRegion
+from geodp.inference.shares import REPLACED, default_shares, needed_parts
 from geodp.verbs.infer_plan import prepared, simulated
 
 REPEATS = 5000
@@ -35,11 +36,19 @@ def regions(
     for one, plan, n in zip(group, ready, SIZES, strict=True):
         records = one.ball.clip(one.draw(rng, n))
         if math.isinf(mu):
-            estimate = Estimate(without_noise(one.ball, records))
+            estimate = Estimate(without_noise(one.ball, records, needed_parts(one.space)))
         else:
             estimate = simulated(plan, records, rng)
         found.append(estimate.region)
     return found
+
+
+def region_plan(ball: gd.Ball, n: int, mu: float) -> Any:
+    """The default plan without the numbers that no test of means uses: their noise is the same."""
+    promise = gd.GaussianDP(mu)
+    shares = default_shares(ball, n, promise, REPLACED)
+    split = {name: shares[name] for name in needed_parts(ball.space)}
+    return prepared(ball, n, promise, 0.95, {"split": split})
 
 
 def cell(
@@ -55,7 +64,7 @@ def cell(
     ]
     ready: list[Any] = [None] * 3
     if not math.isinf(mu):
-        ready = [prepared(ball, n, gd.GaussianDP(mu), 0.95, {}) for n in SIZES]
+        ready = [region_plan(ball, n, mu) for n in SIZES]
     rejected = np.zeros(3)
     for _ in range(repeats):
         three = regions(group, mu, rng, ready)

@@ -19,7 +19,7 @@ from geodp.inference import (
     fractional_anisotropy,
     one_sample,
 )
-from geodp.inference.pivot import matched_dof
+from geodp.inference.pivot import Limited, Pivot, matched_dof
 from geodp.inference.quantiles import hotelling_quantile
 from geodp.inference.shares import additive, checked_shares, promises
 
@@ -235,6 +235,31 @@ def test_quantiles_and_tests_on_flat_space_against_scipy():
     assert one_sample(one, edge[0]).p_value == pytest.approx(0.05, rel=1e-6)
 
 
+def test_simulated_tests_against_closed_forms():
+    """Without noise T² of two samples of a known covariance is Hotelling's, here nearly χ²."""
+    s = np.array([[2.0, 0.5], [0.5, 1.0]])
+    pivot = Pivot(10**7, Limited(1e7 * s, 0.0, 0.0, 1e99), None, np.eye(2), np.zeros((2, 2)), None)
+    plane = gd.Euclidean(2)
+    groups = [
+        ConfidenceRegion(plane, np.array([x, x / 2]), s, 0 * s, 0.95, 6.0, 1e9, pivot=pivot)
+        for x in (0.0, 4.0, 1.0)
+    ]
+    v = np.array([4.0, 2.0])
+    square = v @ np.linalg.solve(2 * s, v)
+    two = equal_means(groups[:2])
+    assert two.statistic == pytest.approx(square, rel=1e-9)
+    assert two.p_value == pytest.approx(chi2.sf(square, 2), abs=6 * 0.0033)
+    gap = difference(*groups[:2])
+    assert gap.test.p_value == pytest.approx(two.p_value, rel=1e-9)
+    assert gap.quantile == pytest.approx(chi2.ppf(0.95, 2), rel=0.08)
+    centers = np.stack([one.center for one in groups])
+    gaps = centers - centers.mean(axis=0)
+    square = np.einsum("ki,ij,kj->", gaps, np.linalg.inv(s), gaps)
+    three = equal_means(groups)
+    assert three.statistic == pytest.approx(square, rel=1e-9)
+    assert three.p_value == pytest.approx(chi2.sf(square, 4), abs=6 * 0.008)
+
+
 def test_volume_of_a_cap_and_of_a_hyperbolic_disc():
     sphere, plane = gd.Sphere(2), gd.Hyperbolic(2)
     for space, exact in (
@@ -265,9 +290,21 @@ def test_regions_on_different_spaces_are_not_compared():
         equal_means([again, wide])
     with pytest.raises(gd.InputError, match="two groups"):
         equal_means([one])
+
+
+def test_tests_to_pure_dp_simulate_their_noise_and_need_the_inference():
     out = gd.infer(cloud(), PLANE, gd.PureDP(2))
-    with pytest.raises(gd.InputError, match="Gaussian noise"):
-        one_sample(out, [0.0, 0.0])
+    far = np.add(out.mean.value, [0.3, 0.0])
+    assert one_sample(out, far).p_value < 0.05 < one_sample(out, out.mean.value).p_value
+    edge = out.region.boundary(20)
+    for point in edge:
+        assert one_sample(out, point).p_value == pytest.approx(0.05, abs=2e-3)
+    other = gd.infer(cloud(seed=2, shift=0.3), PLANE, gd.PureDP(2))
+    gap = difference(out, other)
+    assert gap.test.p_value == pytest.approx(equal_means([out, other]).p_value, rel=1e-6)
+    bare = ConfidenceRegion.from_json(out.region.to_json())
+    with pytest.raises(gd.InputError, match="give the inference"):
+        one_sample(bare, [0.0, 0.0])
 
 
 def test_functions_of_the_mean():

@@ -9,6 +9,7 @@ import numpy as np
 
 from geodp.errors import ConditionError, InputError
 from geodp.inference.numbers import NO_NOISE, Noise, Noisy, Numbers, radial_deviation
+from geodp.inference.shares import PARTS
 from geodp.mechanisms import candidates
 from geodp.mechanisms.base import Calibration, Mechanism
 from geodp.mechanisms.wrapped import Wrapped
@@ -51,16 +52,15 @@ def numbers_at(
     }
 
 
-def without_noise(domain: Ball, records: Any) -> Numbers:
+def without_noise(domain: Ball, records: Any, parts: Iterable[str] = PARTS) -> Numbers:
     """The same numbers without any noise: NOT PRIVATE, for comparison only."""
     clipped = domain.clip(records)
-    parts = ["covariance", "variance", "fourth", "replaced"]
-    parts += [] if domain.space.is_flat else ["hessian"]
+    known = ("hessian",) if domain.space.is_flat else ()
 
     def make(name: str, statistic: Statistic) -> Noisy:
         return Noisy(statistic.evaluate(clipped).value, NO_NOISE)
 
-    return collect(make, parts, domain, len(clipped))
+    return collect(make, [p for p in parts if p not in known], domain, len(clipped))
 
 
 def mean_mechanism(space: Space, promise: Guarantee, ball: Ball) -> Mechanism:

@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike
 
 from geodp.errors import InputError, MismatchError
 from geodp.inference.linear import log_derivative
+from geodp.inference.pivot import Draws
 from geodp.inference.quantiles import check_confidence, hotelling_quantile, hotelling_tail
 from geodp.inference.region import ConfidenceRegion
+from geodp.inference.simulated import equality, null_squares, tail
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 
@@ -71,9 +73,11 @@ class Difference:
 
 
 def one_sample(result: Any, point: ArrayLike) -> Verdict:
-    """Is the mean at ``point``? Hotelling's T² with the region's degrees of freedom.
+    """Is the mean at ``point``? The studentised square against the law that the region's quantile
+    comes from.
 
-    ``result`` is a ``ConfidenceRegion``, or an inference that has one.
+    ``result`` is an inference, or a ``ConfidenceRegion``; of one that was read from JSON only the
+    region's degrees of freedom are known, and the law is Hotelling's.
 
     Examples
     --------
@@ -85,30 +89,82 @@ def one_sample(result: Any, point: ArrayLike) -> Verdict:
     0.05
     """
     region = _region(result)
-    _check_gaussian([region])
-    # p below 1 - confidence outside the region exactly
-    square = float(region.square(np.asarray(point, dtype=np.float64))) / _stretch(region)
-    return Verdict("the mean is at the point", square, _tail(square, region.space.dim, region.dof))
+    square = float(region.square(np.asarray(point, dtype=np.float64)))
+    if region.pivot is not None:
+        p_value = tail(square, region.pivot.squares, region.space.dim)
+    else:
+        _check_gaussian([region])
+        # p below 1 - confidence outside the region exactly
+        square /= _stretch(region)
+        p_value = _tail(square, region.space.dim, region.dof)
+    return Verdict("the mean is at the point", square, p_value)
 
 
 def equal_means(results: Sequence[Any]) -> Verdict:
-    """Are the means of two or more groups equal? Johansen's test on curved spaces.
+    """Are the means of two or more groups equal? Unequal covariances, sizes and noise are allowed.
 
-    At the common mean weighted by the inverse covariances (found by iteration) the studentised sum
-    of squares is ``c F(f1, f2)`` (S. Johansen, Biometrika 1980), which allows unequal covariances,
-    sizes and noise.
+    The statistic is the studentised sum of squares about the common mean weighted by the inverse
+    covariances (found by iteration). Its law under equal means is simulated from the groups'
+    pivots, as the regions' quantiles are. Regions that were read from JSON have none: for them it
+    is Johansen's approximation ``c F(f1, f2)`` (S. Johansen, Biometrika 1980).
     """
     regions = [_region(one) for one in results]
     if len(regions) < 2:
         raise InputError("Equality is a question about two groups or more.")
     _check_same(regions)
-    _check_gaussian(regions)
-    _, logs, covariances = _common(regions)
+    null = f"the {len(regions)} means are equal"
+    draws = _draws(regions)
+    if draws is None:
+        _check_gaussian(regions)
+        return _johansen(null, regions)
+    point, logs, covariances = _common(regions, [1.0] * len(regions))
+    square = float(equality(logs, covariances).square)
+    simulated = null_squares(_carried_draws(regions, point, draws))
+    return Verdict(null, square, tail(square, simulated, logs.shape[1] * (len(regions) - 1)))
+
+
+def difference(first: Any, second: Any) -> Difference:
+    """The second mean minus the first, with its region at the level of the first's region."""
+    regions = [_region(first), _region(second)]
+    _check_same(regions)
+    space, level = regions[0].space, regions[0].confidence
+    check_confidence(level)
+    draws = _draws(regions)
+    stretches = [1.0, 1.0] if draws is not None else [_stretch(r) for r in regions]
+    point, logs, _ = _common(regions, stretches)
+    pairs = list(zip(regions, stretches, strict=True))
+    sampling = _carried(space, point, regions, [r.sampling * c for r, c in pairs])
+    noise = _carried(space, point, regions, [r.noise * c for r, c in pairs])
+    total = (sampling + noise).sum(axis=0)
+    vector = logs[1] - logs[0]
+    square = float(vector @ np.linalg.solve(total, vector))
+    if draws is not None:
+        simulated = null_squares(_carried_draws(regions, point, draws))
+        quantile = float(np.quantile(simulated, level))
+        p_value = tail(square, simulated, space.dim)
+    else:
+        _check_gaussian(regions)
+        dof = _pooled_dof(regions, sampling + noise)
+        quantile = hotelling_quantile(level, space.dim, dof)
+        p_value = _tail(square, space.dim, dof)
+    test = Verdict("the 2 means are equal", square, p_value)
+    sums = (sampling.sum(axis=0), noise.sum(axis=0))
+    return Difference(space, point, vector, *sums, level, quantile, test)
+
+
+def _pooled_dof(regions: Sequence[ConfidenceRegion], covariances: Array) -> float:
+    """Satterthwaite's degrees of freedom of the summed covariances."""
+    total, dim = covariances.sum(axis=0), len(covariances[0])
+    parts = [float(np.trace(np.linalg.solve(total, s))) / dim for s in covariances]
+    dof = 1 / sum(p**2 / r.dof for p, r in zip(parts, regions, strict=True))
+    return max(dof, dim + 3.0)
+
+
+def _johansen(null: str, regions: Sequence[ConfidenceRegion]) -> Verdict:
+    _, logs, covariances = _common(regions, [_stretch(r) for r in regions])
+    square = float(equality(logs, covariances).square)
     weights = np.linalg.inv(covariances)
     total = np.linalg.inv(weights.sum(axis=0))
-    center = total @ np.einsum("kij,kj->i", weights, logs)
-    gaps = logs - center
-    square = float(np.einsum("ki,kij,kj->", gaps, weights, gaps))
     d, k = logs.shape[1], len(logs)
     spill = 0.0
     for weight, region in zip(weights, regions, strict=True):
@@ -119,42 +175,39 @@ def equal_means(results: Sequence[Any]) -> Verdict:
     second = first * (first + 2) / (3 * spill) if spill > 0 else 1e12
     from scipy.special import fdtrc
 
-    p_value = float(fdtrc(first, second, square / factor))
-    return Verdict(f"the {k} means are equal", square, p_value)
+    return Verdict(null, square, float(fdtrc(first, second, square / factor)))
 
 
-def difference(first: Any, second: Any) -> Difference:
-    """The second mean minus the first, with its region at the level of the first's region."""
-    regions = [_region(first), _region(second)]
-    _check_same(regions)
-    _check_gaussian(regions)
-    point, logs, _ = _common(regions)
-    space, level = regions[0].space, regions[0].confidence
-    check_confidence(level)
-    sampling = _carried(space, point, regions, [r.sampling * _stretch(r) for r in regions])
-    noise = _carried(space, point, regions, [r.noise * _stretch(r) for r in regions])
-    total = (sampling + noise).sum(axis=0)
-    parts = [float(np.trace(np.linalg.solve(total, s))) / space.dim for s in sampling + noise]
-    dof = 1 / sum(p**2 / r.dof for p, r in zip(parts, regions, strict=True))
-    dof = max(dof, space.dim + 3.0)
-    vector = logs[1] - logs[0]
-    quantile = hotelling_quantile(level, space.dim, dof)
-    square = float(vector @ np.linalg.solve(total, vector))
-    test = Verdict("the 2 means are equal", square, _tail(square, space.dim, dof))
-    sums = (sampling.sum(axis=0), noise.sum(axis=0))
-    return Difference(space, point, vector, *sums, level, quantile, test)
+def _draws(regions: Sequence[ConfidenceRegion]) -> list[Draws] | None:
+    """Each region's simulated errors; None where one has no pivot."""
+    found = [r.pivot.draws for r in regions if r.pivot is not None]
+    return found if len(found) == len(regions) else None
 
 
-def _common(regions: Sequence[ConfidenceRegion]) -> tuple[Array, Array, Array]:
+def _carried_draws(
+    regions: Sequence[ConfidenceRegion], point: Array, draws: Sequence[Draws]
+) -> list[Draws]:
+    """Draws in the coordinates at ``point``; all pivots start from one public seed, so each
+    group's are shifted against the others'."""
+    space, step = regions[0].space, len(draws[0].errors) // (len(draws) + 1)
+    return [
+        one.carried(log_derivative(space, point, region.center), i * max(step, 1))
+        for i, (one, region) in enumerate(zip(draws, regions, strict=True))
+    ]
+
+
+def _common(
+    regions: Sequence[ConfidenceRegion], stretches: Sequence[float]
+) -> tuple[Array, Array, Array]:
     """The weighted common mean, the centres' logs there ``(k, d)``, their covariances there."""
     space = regions[0].space
     centers = np.stack([r.center for r in regions])
     point = centers[0]
     for _ in range(_ROUNDS):
         logs = space.log_coords(point, centers)
-        covariances = _carried(space, point, regions, [r.covariance * _stretch(r) for r in regions])
-        weights = np.linalg.inv(covariances)
-        step = np.linalg.solve(weights.sum(axis=0), np.einsum("kij,kj->i", weights, logs))
+        pairs = zip(regions, stretches, strict=True)
+        covariances = _carried(space, point, regions, [r.covariance * c for r, c in pairs])
+        step = equality(logs, covariances).center
         scale = float(np.linalg.norm(logs, axis=1).max())
         if np.linalg.norm(step) <= _CLOSE * scale or scale == 0:
             break
@@ -202,9 +255,9 @@ def _same_ball(one: Ball, other: Ball) -> bool:
 
 
 def _check_gaussian(regions: Sequence[ConfidenceRegion]) -> None:
-    """Tests use the F distribution, which wants Gaussian noise."""
+    """Without a pivot tests use the F distribution, which wants Gaussian noise."""
     if any(not r.gaussian for r in regions):
         raise InputError(
-            "These tests are for Gaussian noise; a release to pure epsilon has ℓ2-Laplace noise. "
-            "Use its region, or ask for Gaussian DP, zCDP or (epsilon, delta)."
+            "A bare region with ℓ2-Laplace noise says too little for a test: give the inference "
+            "that it belongs to."
         )

@@ -105,12 +105,13 @@ class Estimate:
             matched_dof(self.confidence, self._dim, quantile),
             pivot.law is None,
             numbers.domain,
+            pivot,
         )
 
     @cached_property
     def squares(self) -> Array:
         """Simulated studentised squares, whose quantile is the region's."""
-        return self._pivot.squares()
+        return self._pivot.squares
 
     def at_level(self, confidence: float) -> Estimate:
         """The same at another confidence."""

@@ -12,6 +12,8 @@ _STEP = 2.0**-17  # central differences: errors of about 1e-10 relative
 
 def log_derivative(space: Space, base: Array, at: Array) -> Array:
     """D log_base at ``at``: from coordinates at ``at`` to coordinates at ``base``, ``(d, d)``."""
+    if space.is_flat:  # coordinates are parallel there
+        return np.eye(space.dim)
     h = _STEP * _length(space, base, at)
     steps = h * np.eye(space.dim)
     ahead = space.log_coords(base, space.exp_coords(at, steps))

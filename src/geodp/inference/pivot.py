@@ -8,7 +8,8 @@ numbers, with a public seed: a parametric bootstrap of a pivot, at no privacy co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from functools import cached_property
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -43,6 +44,20 @@ class Limited:
         return np.asarray((vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2))
 
 
+class Draws(NamedTuple):
+    """Simulated errors of a released mean, ``(count, d)``, and the covariances that would have been
+    released with them, ``(count, d, d)``, in the coordinates at the released mean."""
+
+    errors: Array
+    covariances: Array
+
+    def carried(self, frame: Array, shift: int) -> Draws:
+        """The same in other coordinates, from the ``shift``-th draw on: draws of two groups that
+        started from the same public seed are paired as independent ones."""
+        errors = np.roll(self.errors, shift, axis=0) @ frame.T
+        return Draws(errors, frame @ np.roll(self.covariances, shift, axis=0) @ frame.T)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Pivot:
@@ -58,16 +73,27 @@ class Pivot:
     noise: Array
     law: SphericalLaw | None
 
+    @property
+    def count(self) -> int:
+        """How many draws are made: a public function of the dimension."""
+        return int(np.clip(20 * _FLOATS / len(self.frame) ** 2, _LEAST, _MOST))
+
+    @cached_property
+    def draws(self) -> Draws:
+        """Simulated errors and covariances around the released numbers."""
+        rng, total = public_rng(), self.count
+        block = max(1, min(total, _FLOATS // len(self.frame) ** 2))
+        counts = [block] * (total // block) + [total % block] * (total % block > 0)
+        return Draws(*map(np.concatenate, zip(*(self._block(rng, c) for c in counts), strict=True)))
+
+    @cached_property
     def squares(self) -> Array:
         """Simulated values of T in increasing order."""
-        rng = public_rng()
-        d = len(self.frame)
-        total = int(np.clip(20 * _FLOATS / d**2, _LEAST, _MOST))
-        block = max(1, min(total, _FLOATS // d**2))
-        counts = [block] * (total // block) + [total % block] * (total % block > 0)
-        return np.sort(np.concatenate([self._block(rng, count) for count in counts]))
+        z, covariances = self.draws
+        solved = np.linalg.solve(covariances, z[:, :, None])[:, :, 0]
+        return np.sort((z * solved).sum(axis=1))
 
-    def _block(self, rng: np.random.Generator, count: int) -> Array:
+    def _block(self, rng: np.random.Generator, count: int) -> Draws:
         d = len(self.frame)
         root = symmetric_root(self.covariance.matrix)
         hessian = np.eye(d) if self.hessian is None else self.hessian.matrix
@@ -86,9 +112,7 @@ class Pivot:
         if self.hessian is not None:
             first = np.broadcast_to(self.hessian.matrix, (count, d, d))
             frames = frames @ np.linalg.inv(self.hessian.redrawn(first, rng))
-        total = frames @ drawn @ np.swapaxes(frames, 1, 2) / self.n + self.noise
-        solved = np.linalg.solve(total, z[:, :, None])[:, :, 0]
-        return np.asarray((z * solved).sum(axis=1))
+        return Draws(z, frames @ drawn @ np.swapaxes(frames, 1, 2) / self.n + self.noise)
 
 
 def _bartlett(rng: np.random.Generator, count: int, d: int, dof: int) -> Array:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError, SpaceError
+from geodp.inference.pivot import Pivot
 from geodp.random import public_rng
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.parse import parse_space
@@ -48,6 +49,7 @@ class ConfidenceRegion:
     dof: float
     gaussian: bool = True  # whether the noise is: what tests need
     domain: Ball | None = None  # that of the records: the mean is that of the clipped population
+    pivot: Pivot | None = field(default=None, repr=False)  # what tests simulate; not in the JSON
 
     @property
     def covariance(self) -> Array:
