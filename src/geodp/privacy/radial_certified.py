@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from geodp.privacy.balls import ball, rational_up
 from geodp.privacy.radial_balls import DensityIntegrand, LawBalls
 from geodp.privacy.radial_float import FloatPair
@@ -25,9 +27,10 @@ from geodp.rounding.precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-_PRECISIONS = (96, 192, 384, 1024)
+_BITS, _MORE = 96, 20  # working precision, and what each power in a planar shape's share takes
+_LEAST = 1e-100  # what a smaller delta is not told apart from
 _NUDGE = 1 - Fraction(1, 2**40)
-_DROP = 48.0  # of log density from its top to where the tail is bounded by a tangent
+_MARGIN = 10.0  # nats from the tolerance down to the density where a tangent bounds the tail
 
 
 @lru_cache(maxsize=1 << 15)
@@ -41,9 +44,10 @@ def delta_bound(pair: RadialPair, epsilon: Fraction, accuracy: Fraction) -> Frac
     if 2 * epsilon * pair.scale**2 == pair.shift**2:
         epsilon *= _NUDGE  # away from where the first radius is zero; delta falls with epsilon
     floats = FloatPair.of(pair)
-    guess = max(floats.delta(float(epsilon)), 1e-290)
+    guess = max(floats.delta(float(epsilon)), _LEAST)
     least = Fraction(1)
-    for bits in _PRECISIONS:
+    start = _BITS + _MORE * (pair.dim // 2 - 2) * pair.cosine
+    for bits in (start, 2 * start, 4 * start):
         with working_precision(bits):
             most = pair.loss_ball()
             if most is not None and ball(epsilon) > most:
@@ -77,7 +81,8 @@ def _delta(pair: RadialPair, epsilon: Fraction, floats: FloatPair, accuracy: flo
     law = LawBalls(pair, epsilon)
     tolerance = accuracy * math.exp(floats.log_total)
     first, last, _, far = floats.triangle(float(epsilon))
-    end = floats.end(max(first, 0.0), _DROP)
+    top = float(floats.log_g(np.array(max(first, floats.mode))))
+    end = floats.end(max(first, 0.0), max(top - math.log(tolerance) + _MARGIN, _MARGIN))
     bounded = pair.sign > 0 and last <= end * (
         1 + 1e-9
     )  # the integral runs to the end of the space

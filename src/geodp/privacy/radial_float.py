@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from geodp.privacy.radial_shift import RadialPair
 
 Array = NDArray[np.float64]
-_DROP = 55.0  # of log density: what lies beyond is neglected
+_DROP = 80.0  # of log density: what lies beyond is neglected
 
 
 @final

@@ -103,7 +103,7 @@ def keeps_gdp(pair: RadialPair, square: Fraction) -> bool:
 
 def _jump(floats: FloatPair, mu: float, left: float) -> Fraction:
     """How far delta_mu falls before it meets delta(left), in floats; 0 if it is below already."""
-    level = math.log(max(floats.delta(left), 1e-290)) + 0.02
+    level = math.log(max(floats.delta(left), 1e-290)) + 0.1
     low, high = 0.0, mu
     if log_gaussian(mu, left) < level:
         return Fraction(0)
@@ -118,7 +118,7 @@ def _jump(floats: FloatPair, mu: float, left: float) -> Fraction:
 def _falls(pair: RadialPair, square: Fraction, left: Fraction, right: Fraction) -> bool:
     """Whether delta(left) <= delta_mu(right) is proven: both fall, so the cell is."""
     limit = lower(lambda: gaussian_delta(square, right))
-    return delta_bound(pair, left, Fraction(1, 100)) <= limit
+    return delta_bound(pair, left, Fraction(1, 20)) <= limit
 
 
 def _cell_proved(
@@ -130,8 +130,8 @@ def _cell_proved(
         guess = floats.delta(float(end))
         if not limit > 0 or guess > float(limit):
             return False
-        room = (float(limit) - guess) / float(limit)
-        accuracy = Fraction(10.0 ** math.floor(math.log10(max(min(room / 4, 1e-2), 1e-6))))
+        room = (float(limit) - guess) / max(guess, 1e-100)  # far out much more than one
+        accuracy = Fraction(10) ** math.floor(math.log10(max(min(room / 4, 1e90), 1e-6)))
         if delta_bound(pair, end, accuracy) > limit:
             return False
     return True

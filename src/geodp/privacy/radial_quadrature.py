@@ -21,7 +21,7 @@ from geodp.privacy.balls import ball
 if TYPE_CHECKING:
     from flint import acb, arb
 
-_NODES = (8, 12, 16, 24, 32, 48)
+_NODES = (8, 12, 16, 24, 32, 48, 72, 108)
 _RADII = (Fraction(3), Fraction(2), Fraction(3, 2))
 _ACROSS, _UP = 8, 2  # boxes over the upper half of an ellipse
 _SHARE = 16  # a panel may err by such a part of the tolerance
