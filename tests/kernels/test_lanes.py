@@ -5,7 +5,8 @@ import math
 import mpmath
 import numpy as np
 
-from geodp.kernels.lanes import WIDTH, absolute, log, root, signed, store, whole
+from geodp.kernels.functions import log
+from geodp.kernels.lanes import WIDTH, absolute, root, signed, store, whole
 from geodp.kernels.lanes import load as load_lanes
 from geodp.kernels.loop import helper
 

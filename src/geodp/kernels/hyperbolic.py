@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from geodp.kernels.functions import log
 from geodp.kernels.kernel import Array, Kernel
-from geodp.kernels.lanes import WIDTH, both, choose, gather, load, log, root, spread, store
+from geodp.kernels.lanes import WIDTH, both, choose, gather, load, root, spread, store
 from geodp.kernels.loop import add, compiled, keep, present
 from geodp.spaces.batch import length
 

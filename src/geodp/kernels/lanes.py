@@ -7,7 +7,6 @@ Arithmetic is IEEE double without contraction or reordering.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +22,7 @@ from numba.extending import overload, register_model
 WIDTH = 16  # lanes: two 512-bit registers, so that two chains of operations are always under way
 
 _DOUBLE, _INT = ir.DoubleType(), ir.IntType(64)
-_DOUBLES, _INTS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(_INT, WIDTH)
+DOUBLES, INTS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(_INT, WIDTH)
 _BITS = ir.VectorType(ir.IntType(1), WIDTH)
 
 
@@ -51,7 +50,7 @@ lanes_type, mask_type = LanesType(), MaskType()
 
 class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, front: Any) -> None:
-        super().__init__(manager, front, _DOUBLES)
+        super().__init__(manager, front, DOUBLES)
 
 
 class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
@@ -70,16 +69,16 @@ def _spread(builder: Any, value: Any, kind: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
 
 
-def _doubles(values: float) -> Any:
-    return ir.Constant(_DOUBLES, [values] * WIDTH)
+def doubles(values: float) -> Any:
+    return ir.Constant(DOUBLES, [values] * WIDTH)
 
 
-def _ints(value: int) -> Any:
-    return ir.Constant(_INTS, [value] * WIDTH)
+def ints(value: int) -> Any:
+    return ir.Constant(INTS, [value] * WIDTH)
 
 
-def _call(builder: Any, name: str, *args: Any) -> Any:
-    kind = ir.FunctionType(_DOUBLES, [_DOUBLES] * len(args))
+def call(builder: Any, name: str, *args: Any) -> Any:
+    kind = ir.FunctionType(DOUBLES, [DOUBLES] * len(args))
     function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{WIDTH}f64")
     return builder.call(function, args)
 
@@ -106,7 +105,7 @@ def spread(context: Any, value: Any) -> Any:
     """One float on all lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _spread(builder, args[0], _DOUBLES)
+        return _spread(builder, args[0], DOUBLES)
 
     return lanes_type(types.float64), generate
 
@@ -145,7 +144,7 @@ def _unary(name: str) -> Any:
     @intrinsic
     def operation(context: Any, a: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return _call(builder, name, args[0])
+            return call(builder, name, args[0])
 
         return lanes_type(lanes_type), generate
 
@@ -160,7 +159,7 @@ def signed(context: Any, size: Any, sign: Any) -> Any:
     """``size`` with the sign of ``sign``."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call(builder, "copysign", *args)
+        return call(builder, "copysign", *args)
 
     return lanes_type(lanes_type, lanes_type), generate
 
@@ -208,7 +207,7 @@ def load(context: Any, array: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         at = _address(context, builder, signature.args[0], *args)
-        return builder.load(builder.bitcast(at, _DOUBLES.as_pointer()), align=8)
+        return builder.load(builder.bitcast(at, DOUBLES.as_pointer()), align=8)
 
     return lanes_type(array, types.intp), generate
 
@@ -219,7 +218,7 @@ def store(context: Any, array: Any, index: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         at = _address(context, builder, signature.args[0], args[0], args[1])
-        builder.store(args[2], builder.bitcast(at, _DOUBLES.as_pointer()), align=8)
+        builder.store(args[2], builder.bitcast(at, DOUBLES.as_pointer()), align=8)
         return context.get_dummy_value()
 
     return types.none(array, types.intp, lanes_type), generate
@@ -231,7 +230,7 @@ def gather(context: Any, array: Any, index: Any, stride: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         at = _address(context, builder, signature.args[0], args[0], args[1])
-        out = ir.Constant(_DOUBLES, ir.Undefined)
+        out = ir.Constant(DOUBLES, ir.Undefined)
         for lane in range(WIDTH):
             out = builder.insert_element(out, builder.load(at, align=8), ir.IntType(32)(lane))
             if lane + 1 < WIDTH:
@@ -241,104 +240,11 @@ def gather(context: Any, array: Any, index: Any, stride: Any) -> Any:
     return lanes_type(array, types.intp, types.intp), generate
 
 
-# --- logarithm ----------------------------------------------------------------------------------
-_LOG = (  # the remainder's coefficients of e_log.c (fdlibm, Sun Microsystems 1993)
-    6.666666666666735130e-01,
-    3.999999999940941908e-01,
-    2.857142874366239149e-01,
-    2.222219843214978396e-01,
-    1.818357216161805012e-01,
-    1.531383769920937332e-01,
-    1.479819860511658591e-01,
-)
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_HALF_ROOT = 0x3FE6A09E667F3BCD  # bits of 1/sqrt(2)
-
-
-@intrinsic
-def log(context: Any, x: Any) -> Any:
-    """Natural logarithm of positive normal numbers, to one unit in the last place.
-
-    fdlibm's: x = 2^k (1 + f), |f| < 0.42; log(1 + f) from s = f/(2 + f) and a polynomial. Anything
-    that is not positive, normal and finite gives a number without meaning.
-    """
-
-    def generate(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        number = b.bitcast(args[0], _INTS)
-        offset = b.sub(number, _ints(_HALF_ROOT))
-        exponent = b.ashr(offset, _ints(52))
-        fraction = b.sub(number, b.shl(exponent, _ints(52)))
-        k = b.sitofp(exponent, _DOUBLES)
-        f = b.fsub(b.bitcast(fraction, _DOUBLES), _doubles(1.0))
-        s = b.fdiv(f, b.fadd(f, _doubles(2.0)))
-        z = b.fmul(s, s)
-        w = b.fmul(z, z)
-
-        def series(*terms: int) -> Any:
-            total = _doubles(_LOG[terms[-1]])
-            for term in reversed(terms[:-1]):
-                total = b.fadd(_doubles(_LOG[term]), b.fmul(w, total))
-            return total
-
-        r = b.fadd(b.fmul(z, series(0, 2, 4, 6)), b.fmul(w, series(1, 3, 5)))
-        half = b.fmul(_doubles(0.5), b.fmul(f, f))
-        inner = b.fadd(b.fmul(s, b.fadd(half, r)), b.fmul(k, _doubles(_LN2_LOW)))
-        return b.fsub(b.fmul(k, _doubles(_LN2_HIGH)), b.fsub(b.fsub(half, inner), f))
-
-    return lanes_type(lanes_type), generate
-
-
 @intrinsic
 def places(context: Any) -> Any:
     """0, 1, 2, …: the number of each lane."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return ir.Constant(_DOUBLES, [float(lane) for lane in range(WIDTH)])
+        return ir.Constant(DOUBLES, [float(lane) for lane in range(WIDTH)])
 
     return lanes_type(), generate
-
-
-# --- angle --------------------------------------------------------------------------------------
-_ATAN = (  # coefficients of s_atan.c (fdlibm, Sun Microsystems 1993)
-    3.33333333333329318027e-01,
-    -1.99999999998764832476e-01,
-    1.42857142725034663711e-01,
-    -1.11111104054623557880e-01,
-    9.09088713343650656196e-02,
-    -7.69187620504482999495e-02,
-    6.66107313738753120669e-02,
-    -5.83357013379057348645e-02,
-    4.97687799461593236017e-02,
-    -3.65315727442169155270e-02,
-    1.62858201153657823623e-02,
-)
-
-
-@intrinsic
-def angle(context: Any, sin: Any, cos: Any) -> Any:
-    """The angle in [0, π] with this sine, at least 0, and cosine, up to a common factor.
-
-    The quotient of the smaller by the larger is brought below tan(π/8), where fdlibm's polynomial
-    for the arc tangent holds; then at most three sums: within 4 eps of the angle of the floats.
-    """
-
-    def generate(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        sin, cos = args
-        flat = _call(b, "fabs", cos)
-        steep = b.fcmp_ordered("<", flat, sin)
-        low, high = b.select(steep, flat, sin), b.select(steep, sin, flat)
-        middle = b.fcmp_ordered("<", b.fmul(high, _doubles(math.tan(math.pi / 8))), low)
-        top = b.select(middle, b.fsub(low, high), low)
-        bottom = b.select(middle, b.fadd(low, high), high)
-        t = b.fdiv(top, bottom)
-        z = b.fmul(t, t)
-        total = _doubles(_ATAN[-1])
-        for term in reversed(_ATAN[:-1]):
-            total = b.fadd(_doubles(term), b.fmul(z, total))
-        arc = b.fsub(t, b.fmul(t, b.fmul(z, total)))
-        arc = b.select(middle, b.fadd(_doubles(math.pi / 4), arc), arc)
-        arc = b.select(steep, b.fsub(_doubles(math.pi / 2), arc), arc)
-        back = b.fcmp_ordered("<", cos, _doubles(0.0))
-        return b.select(back, b.fsub(_doubles(math.pi), arc), arc)
-
-    return lanes_type(lanes_type, lanes_type), generate

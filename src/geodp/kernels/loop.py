@@ -9,7 +9,10 @@ the square, ``WIDTH`` numbers each; ``left``, where it marks the records that it
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -28,13 +31,25 @@ _real = types.float64
 SIGNATURE = types.void(_read, types.intp, _read, _real, _real, _real, _write, _marks)
 
 
+@lru_cache(maxsize=1)
+def _state() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def helper(function: Callable[..., Any]) -> Any:
     """A part of kernels; it is compiled into them."""
     return numba.njit(**_OPTIONS)(function)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """A kernel, compiled now, or loaded from numba's cache on disk where there is one."""
+    """A kernel, compiled now, or loaded from numba's cache on disk where there is one.
+
+    numba looks at the file of the function alone; so its name tells the state of all of them.
+    """
+    function.__qualname__ += _state()
     try:
         return numba.njit(SIGNATURE, cache=True, **_OPTIONS)(function)
     except RuntimeError:  # nowhere to write the cache

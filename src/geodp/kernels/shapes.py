@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from geodp.kernels.functions import angle
 from geodp.kernels.kernel import Array, Kernel
-from geodp.kernels.lanes import WIDTH, angle, both, gather, load, root, spread, store
+from geodp.kernels.lanes import WIDTH, both, gather, load, root, spread, store
 from geodp.kernels.loop import add, compiled, helper, keep, present
 from geodp.spaces import complexes as cx
 from geodp.spaces import preshapes
@@ -45,6 +46,51 @@ def _residue(goal: Any, along: Any, straight: Any, across: Any, turned: Any) -> 
     return u + ((s_error + u_error) + (q_error - p_error))
 
 
+@helper
+def _product(k: int, acc: Any, z: int, base: Any, row: int) -> Any:
+    """<base row, z>, the base conjugated; z lies in ``acc`` from lanes ``z`` on, real part first."""
+    a, b = spread(0.0), spread(0.0)
+    for j in range(k):
+        x, y = load(acc, (z + j) * WIDTH), load(acc, (z + k + j) * WIDTH)
+        u, v = base[row + j], base[row + k + j]
+        a = a + (x * u + y * v)
+        b = b + (y * u - x * v)
+    return a, b
+
+
+@helper
+def _subtract(k: int, acc: Any, z: int, base: Any, row: int, a: Any, b: Any) -> None:
+    """z - (a + i b) times a base row, in place."""
+    for j in range(k):
+        x, y = load(acc, (z + j) * WIDTH), load(acc, (z + k + j) * WIDTH)
+        u, v = base[row + j], base[row + k + j]
+        store(acc, (z + j) * WIDTH, x - (a * u - b * v))
+        store(acc, (z + k + j) * WIDTH, y - (a * v + b * u))
+
+
+@helper
+def _centre(k: int, acc: Any, z: int) -> Any:
+    """z minus its mean, in place; the mean's squared modulus."""
+    a, b = spread(0.0), spread(0.0)
+    for j in range(k):
+        a = a + load(acc, (z + j) * WIDTH)
+        b = b + load(acc, (z + k + j) * WIDTH)
+    a, b = a / float(k), b / float(k)
+    for j in range(k):
+        store(acc, (z + j) * WIDTH, load(acc, (z + j) * WIDTH) - a)
+        store(acc, (z + k + j) * WIDTH, load(acc, (z + k + j) * WIDTH) - b)
+    return a * a + b * b
+
+
+@helper
+def _square(k: int, acc: Any, z: int) -> Any:
+    total = spread(0.0)
+    for j in range(2 * k):
+        x = load(acc, (z + j) * WIDTH)
+        total = total + x * x
+    return total
+
+
 @lru_cache(maxsize=16)
 def _sums_of(k: int) -> Any:
     """Its base holds, as real and imaginary rows of length k: p; its unit preshape; the axis of the
@@ -52,46 +98,6 @@ def _sums_of(k: int) -> Any:
     one over the length of p."""
     work = 2 * (2 * k - 3)
     re, im = work, work + k
-
-    @helper
-    def product(acc: Any, base: Any, row: int) -> Any:
-        """<base row, z>, the base conjugated."""
-        a, b = spread(0.0), spread(0.0)
-        for j in range(k):
-            x, y = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
-            u, v = base[row + j], base[row + k + j]
-            a = a + (x * u + y * v)
-            b = b + (y * u - x * v)
-        return a, b
-
-    @helper
-    def subtract(acc: Any, base: Any, row: int, a: Any, b: Any) -> None:
-        """z - (a + i b) times a base row, in place."""
-        for j in range(k):
-            x, y = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
-            u, v = base[row + j], base[row + k + j]
-            store(acc, (re + j) * WIDTH, x - (a * u - b * v))
-            store(acc, (im + j) * WIDTH, y - (a * v + b * u))
-
-    @helper
-    def centre(acc: Any) -> Any:
-        a, b = spread(0.0), spread(0.0)
-        for j in range(k):
-            a = a + load(acc, (re + j) * WIDTH)
-            b = b + load(acc, (im + j) * WIDTH)
-        a, b = a / float(k), b / float(k)
-        for j in range(k):
-            store(acc, (re + j) * WIDTH, load(acc, (re + j) * WIDTH) - a)
-            store(acc, (im + j) * WIDTH, load(acc, (im + j) * WIDTH) - b)
-        return a * a + b * b
-
-    @helper
-    def square(acc: Any) -> Any:
-        total = spread(0.0)
-        for j in range(k):
-            x, y = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
-            total = total + (x * x + y * y)
-        return total
 
     raw, normal, dual, axis, flat_dual, flat_axis, scalars = (2 * k * i for i in range(7))
 
@@ -105,12 +111,12 @@ def _sums_of(k: int) -> Any:
             for j in range(k):
                 store(acc, (re + j) * WIDTH, gather(x, (at * k + j) * 2, 2 * k))
                 store(acc, (im + j) * WIDTH, gather(x, (at * k + j) * 2 + 1, 2 * k))
-            drift = centre(acc) * float(k)
-            norm = square(acc)
+            drift = _centre(k, acc, re) * float(k)
+            norm = _square(k, acc, re)
             off = root(norm + drift) - 1.0
             ok = both(ok, both(off * off <= _SIZE * _SIZE, drift <= _SIZE * _SIZE))
             size = root(norm)
-            a, b = product(acc, base, normal)
+            a, b = _product(k, acc, re, base, normal)
             a, b = a / size, b / size
             cos = root(a * a + b * b)
             ok = both(ok, spread(_NEAR) <= cos)
@@ -122,11 +128,11 @@ def _sums_of(k: int) -> Any:
                 u, v = spread(base[raw + j]), spread(base[raw + k + j])
                 store(acc, (re + j) * WIDTH, _residue(goal_re, c, u, s, v))
                 store(acc, (im + j) * WIDTH, _residue(goal_im, c, v, s * -1.0, u))
-            centre(acc)
+            _centre(k, acc, re)
             for _ in range(2):
-                e, f = product(acc, base, normal)
-                subtract(acc, base, normal, e, f)
-            sin = root(square(acc)) / size
+                e, f = _product(k, acc, re, base, normal)
+                _subtract(k, acc, re, base, normal, e, f)
+            sin = root(_square(k, acc, re)) / size
             theta = angle(sin, cos)
             square_theta = theta * theta
             ok = both(ok, square_theta <= limit)
@@ -139,8 +145,8 @@ def _sums_of(k: int) -> Any:
                 u, v = load(acc, (re + j) * WIDTH), load(acc, (im + j) * WIDTH)
                 store(acc, (re + j) * WIDTH, u * c + v * s)
                 store(acc, (im + j) * WIDTH, v * c - u * s)
-            e, f = product(acc, base, dual)
-            subtract(acc, base, axis, e, f)
+            e, f = _product(k, acc, re, base, dual)
+            _subtract(k, acc, re, base, axis, e, f)
             # coordinates in the basis of vectors orthogonal to 1 and the origin
             lead, mean = math.sqrt(float(k)), spread(0.0)
             g = spread(0.0)
@@ -154,8 +160,8 @@ def _sums_of(k: int) -> Any:
             for j in range(1, k):
                 store(acc, (re + j) * WIDTH, load(acc, (re + j) * WIDTH) - mean)
                 store(acc, (im + j) * WIDTH, load(acc, (im + j) * WIDTH) - g)
-            e, f = product(acc, base, flat_dual)
-            subtract(acc, base, flat_axis, e, f)
+            e, f = _product(k, acc, re, base, flat_dual)
+            _subtract(k, acc, re, base, flat_axis, e, f)
             for j in range(2, k):
                 add(acc, 2 * (j - 2), load(acc, (re + j) * WIDTH), unit, ok)
                 add(acc, 2 * (j - 2) + 1, load(acc, (im + j) * WIDTH), unit, ok)
