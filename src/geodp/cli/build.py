@@ -31,6 +31,7 @@ def space_and_layout(given: Given) -> tuple[gd.Space, Layout]:
     space = gd.parse_space(given["space"])
     layout = layout_for(
         space,
+        layout=given.get("layout"),
         columns=given.get("columns"),
         lonlat=given.get("lonlat", False),
         poincare=given.get("poincare", False),

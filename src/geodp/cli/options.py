@@ -10,6 +10,7 @@ import click
 from geodp.arguments import text_or_none
 from geodp.cli.strategies import MECHANISMS, STATISTICS
 from geodp.errors import InputError
+from geodp.io.declared import LAYOUTS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -41,6 +42,13 @@ space_option = click.option(
 )
 
 layout_options = _all(
+    click.option(
+        "--layout",
+        type=click.Choice(LAYOUTS),
+        help="How numbers spell a point. SPD: full, lower. sphere:2: the angles, and vectors. "
+        "Hyperbolic: poincare, or the hyperboloid. Shapes: wide (x1 y1 x2 y2 ..., default), split "
+        "(x1 x2 ... y1 y2 ...), long (lines of specimen, landmark, x, y), pkn (R's arrays).",
+    ),
     click.option(
         "--columns",
         type=click.Choice(["full", "lower"]),

@@ -1,18 +1,20 @@
-"""How a row of numbers spells a point: declared by the reader, never guessed from the numbers."""
+"""How numbers in files spell a point: what a reader must know, and nothing that it would guess."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import IO, TypeAlias, final
 
 import numpy as np
 
-from geodp.errors import InputError
+from geodp.io.table import read_table
 from geodp.spaces.base import Array, Space
 
 _CHUNK = 2**16  # rows converted at a time
+
+TextReader: TypeAlias = "Callable[[IO[bytes], int, str, bool | None], Array]"
 
 
 @final
@@ -20,7 +22,11 @@ _CHUNK = 2**16  # rows converted at a time
 class Layout:
     """Rows of ``width`` numbers, and the map from ``(n, width)`` to ``(n, *space.point_shape)``.
 
-    ``is_plain`` says that arrays hold points as the library does, with no conversion.
+    ``is_plain`` says that arrays hold points as the library does, with no conversion, ``is_raw``
+    that they have the shape of points but hold what is to be converted. Arrays have records along
+    ``record_axis``. Text is read by ``table``, in the format of ``read_table``: lines, width,
+    columns and header in, rows out; files of another format by the reader under their ending in
+    ``formats``.
     """
 
     space: Space
@@ -28,12 +34,21 @@ class Layout:
     columns: str
     convert: Callable[[Array], Array]
     is_plain: bool
-    is_raw: bool = False  # arrays have the shape of points, but hold what is to be converted
+    is_raw: bool = False
+    record_axis: int = 0
+    table: TextReader = read_table
+    formats: Mapping[str, TextReader] = field(default_factory=dict)
 
     @property
     def array_shape(self) -> tuple[int, ...]:
         """The shape of one record in an array."""
         return self.space.point_shape if self.is_plain or self.is_raw else (self.width,)
+
+    def stacked_shape(self) -> str:
+        """The shape of an array of records, in words."""
+        sizes = [*map(str, self.array_shape)]
+        sizes.insert(self.record_axis % (len(sizes) + 1), "n")
+        return f"({', '.join(sizes)})"
 
     def points(self, rows: Array) -> Array:
         """The points that ``(n, width)`` rows spell; what spells none becomes NaN or no point."""
@@ -45,85 +60,12 @@ class Layout:
         return out
 
 
-def layout_for(
-    space: Space, *, columns: str | None = None, lonlat: bool = False, poincare: bool = False
-) -> Layout:
-    """The layout that was declared for records of ``space``.
-
-    Parameters
-    ----------
-    columns : for SPD matrices, ``"full"`` (m² numbers, row by row; the default in CSV) or
-        ``"lower"`` (the lower triangle row by row: 11, 21, 22, 31, …).
-    lonlat : longitude and latitude in degrees, for ``Sphere(2)``.
-    poincare : points of the unit ball in Poincaré's model, for ``Hyperbolic(d)``.
-
-    Raises
-    ------
-    InputError : the declaration does not describe points of ``space``, or there are two.
-
-    Examples
-    --------
-    >>> import geodp as gd
-    >>> layout_for(gd.SPD(3), columns="lower").width
-    6
-    """
-    if sum((columns is not None, lonlat, poincare)) > 1:
-        raise InputError("Declare one of columns, lonlat and poincare; they exclude each other.")
+def plain(space: Space, *, is_plain: bool = True) -> Layout:
+    """Points as the library holds them, one after the other."""
     shape = space.point_shape
-    if lonlat:
-        if not space.spec.startswith("sphere:") or shape != (3,):
-            raise InputError(f"Longitude and latitude describe Sphere(2), not {space.spec}.")
-        return Layout(space, 2, "longitude and latitude in degrees", _directions(space), False)
-    if poincare:
-        from_ball = getattr(space, "from_ball", None)
-        if from_ball is None:
-            raise InputError(f"Poincaré's ball describes hyperbolic space, not {space.spec}.")
-        return Layout(space, space.dim, "coordinates in Poincaré's unit ball", from_ball, False)
-    if columns is not None and not space.spec.startswith("spd:"):
-        raise InputError(f"Columns full or lower describe SPD matrices, not {space.spec}.")
-    if columns == "lower":
-        size = shape[0]
-        width = size * (size + 1) // 2
-        return Layout(space, width, "the lower triangle, row by row", _lower(size), False)
-    if columns not in (None, "full"):
-        raise InputError(f"The columns of a matrix are full or lower, not {columns!r}.")
-    from_landmarks = getattr(space, "from_landmarks", None)
-    if from_landmarks is not None:
-        what = "the landmarks x1, y1, x2, y2, …, in any position, size and rotation"
-
-        def shaped(rows: Array) -> Array:
-            points: Array = from_landmarks(rows.reshape(-1, *shape))
-            return points
-
-        return Layout(space, math.prod(shape), what, shaped, False, True)
     what = "the matrix, row by row" if len(shape) == 2 else "the point's coordinates"
 
     def reshaped(rows: Array) -> Array:
         return rows.reshape(-1, *shape)
 
-    return Layout(space, math.prod(shape), what, reshaped, columns is None)
-
-
-def _directions(space: Space) -> Callable[[Array], Array]:
-    size = float(np.linalg.norm(space.origin))  # the sphere's radius, 1/sqrt(curvature)
-
-    def convert(rows: Array) -> Array:
-        longitude, latitude = rows[:, 0], rows[:, 1]
-        latitude = np.where(np.abs(latitude) <= 90, latitude, np.nan)
-        turn, height = np.deg2rad(np.fmod(longitude, 360)), np.deg2rad(latitude)
-        flat = np.cos(height)
-        return size * np.stack([flat * np.cos(turn), flat * np.sin(turn), np.sin(height)], axis=-1)
-
-    return convert
-
-
-def _lower(size: int) -> Callable[[Array], Array]:
-    row, column = np.tril_indices(size)
-
-    def convert(rows: Array) -> Array:
-        out = np.full((len(rows), size, size), np.nan)
-        out[:, row, column] = rows
-        out[:, column, row] = rows
-        return out
-
-    return convert
+    return Layout(space, math.prod(shape), what, reshaped, is_plain)

@@ -9,9 +9,10 @@ import numpy as np
 
 from geodp.errors import InputError
 from geodp.io.arrays import NPY, NPZ, load_npy, load_npz
-from geodp.io.layout import Layout, layout_for
+from geodp.io.declared import layout_for
+from geodp.io.layout import Layout
 from geodp.io.source import STDIN, named, open_bytes
-from geodp.io.table import UTF16, read_table
+from geodp.io.table import UTF16
 from geodp.spaces.base import Array, Space
 
 
@@ -19,21 +20,24 @@ def read_records(
     path: str | os.PathLike[str],
     space: Space,
     *,
+    layout: str | None = None,
     columns: str | None = None,
     lonlat: bool = False,
     poincare: bool = False,
     key: str | None = None,
     header: bool | None = None,
 ) -> Any:
-    """Records of ``space`` from a .npy, .npz or CSV file, or ``-`` for standard input.
+    """Records of ``space`` from a .npy, .npz, CSV or TPS file, or ``-`` for standard
+    input.
 
     The format is recognised by the file's first bytes; what is neither .npy nor .npz is CSV
-    (``read_table`` says how lines are read). No value is looked at: a malformed record comes out as
-    an array row that is no point, which the public rule of ``Ball.clip`` takes care of.
+    (``read_table`` says how lines are read), or TPS landmarks if the name ends in .tps. No
+    value is looked at: a malformed record comes out as an array row that is no point, which the
+    public rule of ``Ball.clip`` takes care of.
 
     Parameters
     ----------
-    columns, lonlat, poincare : how a record is spelled, see ``layout_for``.
+    layout, columns, lonlat, poincare : how a record is spelled, see ``layout_for``.
     key : which array of a .npz file.
     header : whether a CSV file starts with a header. It must be said: a first line that decided
         by itself would let a malformed record change the number of records.
@@ -56,8 +60,8 @@ def read_records(
     >>> read_records(file, gd.Sphere(2), lonlat=True, header=True).round(3).tolist()
     [[0.0, 0.0, 1.0], [nan, nan, nan]]
     """
-    layout = layout_for(space, columns=columns, lonlat=lonlat, poincare=poincare)
-    return read_layout(path, layout, key=key, header=header)
+    declared = layout_for(space, layout=layout, columns=columns, lonlat=lonlat, poincare=poincare)
+    return read_layout(path, declared, key=key, header=header)
 
 
 def read_layout(
@@ -76,15 +80,15 @@ def read_layout(
     name = named(path)
     _check_dtype(found, name)
     shape = layout.array_shape
-    if found.ndim != len(shape) + 1 or found.shape[1:] != shape:
-        wanted = ", ".join(["n", *map(str, shape)])
+    stacked = np.moveaxis(found, layout.record_axis, 0) if found.ndim else found
+    if stacked.ndim != len(shape) + 1 or stacked.shape[1:] != shape:
         raise InputError(
-            f"{name} holds an array of shape {found.shape}; ({wanted}) is needed: "
+            f"{name} holds an array of shape {found.shape}; {layout.stacked_shape()} is needed: "
             f"{layout.columns}, for {layout.space.spec}."
         )
-    if len(found) == 0:
+    if len(stacked) == 0:
         raise InputError(f"{name} holds no record.")
-    return found if layout.is_plain else layout.points(found)
+    return stacked if layout.is_plain else layout.points(stacked)
 
 
 def read_point(text: str, layout: Layout, what: str) -> Array:
@@ -150,13 +154,22 @@ def _load(
                 raise InputError(f"{name} is damaged: it does not start as a {ending} file does.")
             if magic.startswith(UTF16):
                 raise InputError(f"{name} is text in UTF-16; save it as UTF-8.")
+            if (reader := layout.formats.get(ending)) is not None:
+                if header is not None:
+                    raise InputError(f"A header is one of a CSV file; {name} is none.")
+                return reader(stream, layout.width, layout.columns, None), True
+            if ending == ".tps":
+                raise InputError(
+                    f"{name} is named as a TPS file, which holds landmarks as they are: declare "
+                    "shapes:K for K of them, and no layout."
+                )
             if header is None and not guess:
                 raise InputError(
                     f"{name} is read as CSV: say whether its first line is a header (--header; in "
                     "Python header=True) or a record (--no-header; header=False). The line itself "
                     "cannot decide: a malformed record there would change the number of records."
                 )
-            return read_table(stream, layout.width, layout.columns, header), True
+            return layout.table(stream, layout.width, layout.columns, header), True
         except OSError as error:
             raise InputError(f"{name} cannot be read.") from error
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from geodp.errors import InputError
 
 STDIN = "-"
+_LONGEST = 2**16
 
 
 def named(path: str | os.PathLike[str]) -> str:
@@ -39,6 +41,15 @@ def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
         raise
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         raise InputError(f"{name} cannot be opened.") from error
+
+
+def short_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Lines cut after 64 kB, what is beyond dropped: for formats whose lines hold a few numbers."""
+    begins = True
+    while line := stream.readline(_LONGEST):
+        if begins:
+            yield line
+        begins = line.endswith(b"\n")
 
 
 def _stdin() -> IO[bytes]:

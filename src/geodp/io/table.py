@@ -31,20 +31,20 @@ def read_table(lines: Iterable[bytes], width: int, columns: str, header: bool | 
     InputError : the header has another number of cells, or there is no line but it.
     """
     numbers = array("d")
-    missing = [math.nan] * width
     for index, line in enumerate(lines):
-        cells = _cells(line)
-        if index == 0 and (header or (header is None and all(map(_is_word, cells)))):
-            if len(cells) != width:
-                raise InputError(_wrong_width("The header", len(cells), width, columns))
+        found = cells(line)
+        if index == 0 and (header or (header is None and all(map(is_word, found)))):
+            if len(found) != width:
+                raise InputError(wrong_width("The header", len(found), width, columns))
             continue
-        numbers.extend(_row(cells, missing) if len(cells) == width else missing)
+        numbers.extend(row(found, width))
     if not numbers:
         raise InputError("The file holds no record.")
     return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
 
 
-def _cells(line: bytes) -> list[str]:
+def cells(line: bytes) -> list[str]:
+    """What stands between commas, without quotes around it."""
     text = line.decode("utf-8-sig", errors="replace").strip()
     return [_unquoted(cell.strip()) for cell in text.split(",")]
 
@@ -54,14 +54,19 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].strip() if quoted else cell
 
 
-def _row(cells: list[str], missing: list[float]) -> list[float]:
+def row(words: list[str], width: int) -> list[float]:
+    """The numbers that ``width`` words spell; NaN for all if one spells none or the number of words
+    is another."""
     try:
-        return missing if "_" in "".join(cells) else [float(cell) for cell in cells]
+        if len(words) == width and "_" not in "".join(words):
+            return [float(word) for word in words]
     except ValueError:
-        return missing
+        pass
+    return [math.nan] * width
 
 
-def _is_word(cell: str) -> bool:
+def is_word(cell: str) -> bool:
+    """Whether a cell is neither a number nor a sign for a missing value."""
     if cell.lower() in _MISSING:
         return False
     try:
@@ -71,5 +76,6 @@ def _is_word(cell: str) -> bool:
     return False
 
 
-def _wrong_width(what: str, found: int, width: int, columns: str) -> str:
+def wrong_width(what: str, found: int, width: int, columns: str) -> str:
+    """The sentence about another number of columns."""
     return f"{what} has {found} columns; {width} are needed: {columns}."
