@@ -105,3 +105,15 @@ def test_threads_share_a_session(ledger: gd.Ledger) -> None:
         thread.join()
     assert len(granted) == 4
     faults.sound(ledger)
+
+
+def test_a_session_enters_what_others_released_of_its_data(ledger: gd.Ledger) -> None:
+    session = gd.Session(ledger, "study", group="site=A")
+    first, again = (session.spend(gd.GaussianDP("0.6"), "A count.", request_id="x") for _ in "12")
+    assert first == again
+    assert (first.dataset, first.group, first.price) == ("study", "site=A", "0.36")
+    assert session.left == gd.GaussianDP("0.8")
+    with pytest.raises(gd.MismatchError, match="one scan"):
+        session.spend(gd.GaussianDP("0.1"), "A count.", unit="scan")
+    with pytest.raises(gd.MismatchError, match="neighbours"):
+        session.spend(gd.GaussianDP("0.1"), "A count.", neighbours="add or remove one record")

@@ -141,6 +141,15 @@ def test_opendp_composes_our_release(features: object) -> None:
     assert promised(gd.ZCDP(0.5)).epsilon(1e-6) == pytest.approx(account.epsilon(1e-6), rel=1e-6)
 
 
+@pytest.mark.parametrize("rho", ["0.5", "0.003", "4"])
+def test_opendp_agrees_on_the_scale_of_gaussian_noise(features: object, rho: str) -> None:
+    """Its Gaussian at our scale keeps rho-zCDP, and at a scale a millionth smaller it does not."""
+    cal = gd.calibrate(gd.Wrapped(gd.Gaussian()), gd.Euclidean(3), 0.37, gd.ZCDP(rho))
+    one = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
+    assert dp.m.make_gaussian(*one, cal.scale).map(0.37) <= float(rho) * (1 + 1e-12)
+    assert dp.m.make_gaussian(*one, cal.scale * (1 - 1e-6)).map(0.37) > float(rho)
+
+
 def test_a_receipt_promises_the_least_that_it_knows() -> None:
     """A Gaussian calibrated to (1, 1e-5) has mu = 1/3.7307 (Balle and Wang): far less than (1,
     1e-5) alone says."""

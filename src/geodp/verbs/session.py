@@ -14,7 +14,7 @@ from geodp.errors import InputError
 from geodp.inference.shares import REPLACED
 from geodp.ledger.budget import shown
 from geodp.ledger.ledger import Ledger
-from geodp.ledger.receipt import Release
+from geodp.ledger.receipt import Mark, Release
 from geodp.ledger.totals import part_of
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
@@ -172,6 +172,26 @@ class Session:
             ledger=self._ledger,
             dataset=self._part.dataset,
             group=self._part.group,
+            request_id=request_id,
+        )
+
+    def spend(
+        self,
+        guarantee: Guarantee,
+        note: str,
+        *,
+        unit: str | None = None,
+        neighbours: str | None = None,
+        request_id: str | None = None,
+    ) -> Mark:
+        """``Ledger.spend``: what another program released of this session's data."""
+        return self._ledger.spend(
+            guarantee,
+            dataset=self._part.dataset,
+            group=self._part.group,
+            note=note,
+            unit=unit,
+            neighbours=neighbours,
             request_id=request_id,
         )
 
