@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from geodp.cli.auditing import audit
 from geodp.cli.inferring import infer
 from geodp.cli.inspection import inspect
 from geodp.cli.ledgers import ledger
@@ -38,5 +39,5 @@ def serve() -> None:
     )
 
 
-for command in (inspect, plan, calibrate, release, infer, verify, report, ledger, serve):
+for command in (inspect, plan, calibrate, release, infer, verify, report, audit, ledger, serve):
     main.add_command(command)
