@@ -25,7 +25,7 @@ from geodp.noise.radial_laws import radial_law
 from geodp.random import GeneratorBits
 from geodp.verbs.stages import calibrated
 
-DRAWS, ROUNDED, WALKERS = 1_000_000, 4000, 400
+DRAWS, ROUNDED, WALKERS = 1_000_000, 4000, 250
 LEAST_P = 1e-7  # of each Kolmogorov-Smirnov test
 # space, kernel, scale, E of the distance [Gaussian on SPD and S², Laplace on S²: four digits]
 MOMENTS: tuple[tuple[gd.Space, str, float, float], ...] = (
