@@ -17,9 +17,11 @@ _HINTS = {
     "sphere": "Directions are vectors of the sphere's own length (unit vectors on sphere:D). "
     "Divide by the length, or declare degrees with --lonlat.",
     "hyperbolic": "Points of hyperbolic space lie on the hyperboloid, time coordinate first. "
-    "Declare embeddings in Poincaré's ball with --poincare.",
-    "shapes": "Landmarks that are not finite, or that all coincide, have no shape. In Python, raw "
-    "landmarks become points by gd.PlanarShapes.from_landmarks.",
+    "Declare embeddings in Poincaré's ball with --poincare, and time last with "
+    "--layout hyperboloid-time-last.",
+    "shapes": "Landmarks that are missing, not finite, or that all coincide, have no shape. Check "
+    "the number and the order of the landmarks (--layout). In Python, raw landmarks become points "
+    "by gd.PlanarShapes.from_landmarks.",
 }
 
 
@@ -108,8 +110,8 @@ def _hints(facts: dict[str, Any], space: Space) -> Iterator[str]:
         )
     if facts["finite"] == 0:
         yield (
-            "No record could be read. Check the columns and how they are declared (--columns, "
-            "--lonlat, --poincare), and in CSV that commas separate the cells."
+            "No record could be read. Check the columns and how they are declared (--layout), and "
+            "in CSV that commas separate the cells."
         )
     for matrices in facts["matrices"]:
         yield from matrices["hints"]
