@@ -1,6 +1,7 @@
 """Planar shapes against 60-digit arithmetic written from the definitions, and at the edges."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -326,3 +327,51 @@ def test_constants_are_frozen():
         space._landmarks = 4
     space.origin[0] = 9.0  # a fresh copy each time
     assert np.abs(gd.PlanarShapes(3).origin).max() < 1
+
+
+# --- sensitivity --------------------------------------------------------------------------------
+@pytest.fixture
+def neighbours(monkeypatch):
+    """The study's neighbouring data sets."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "experiments"))
+    import neighbours
+
+    return neighbours
+
+
+def shifts(mean, pairs):
+    ends = [[mean.evaluate(pair.data(side)).value for side in (0, 1)] for pair in pairs]
+    return np.array([mean.space.dist(*end) for end in ends])
+
+
+@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("radius", [0.2, 0.5, 0.75])
+def test_the_sharp_sensitivity_is_approached_and_never_exceeded(neighbours, k, radius):
+    """min(2r, tan(2r)/n): the curvature is 4 in the plane of a direction and i times it."""
+    rng = np.random.default_rng(20 + k)
+    space = gd.PlanarShapes(k)
+    mean = gd.FrechetMean(gd.Ball(space, points(k, 1, 1.0, 21)[0], radius))
+    for n in (6, 40):
+        bound = min(2 * radius, math.tan(2 * radius) / n)
+        assert mean.sensitivity(n) == pytest.approx(bound, rel=1e-6)
+        found = shifts(mean, neighbours.climbed_pairs(mean.ball, n, 6, 40, rng))
+        assert found.max() <= bound + 2 * mean.error_bound
+        assert found.max() >= 0.1 * bound
+    n = 2001
+    (worst,) = shifts(mean, [neighbours.two_clusters(mean.ball, n)])
+    assert 0.98 <= worst * n / math.tan(2 * radius) <= 1
+    if k > 3:  # a plane of curvature 1, where 2 tan(r)/n is the worst
+        (mild,) = shifts(mean, [neighbours.two_clusters(mean.ball, n, (0, 2))])
+        assert mild * n / (2 * math.tan(radius)) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("radius", [math.pi / 4, 0.8, 1.5])
+def test_beyond_a_quarter_of_pi_there_is_no_mean_but_there_are_others(radius):
+    space = gd.PlanarShapes(5)
+    ball = gd.Ball(space, space.origin, radius)
+    with pytest.raises(gd.ConditionError, match=r"below 0\.785398.*smaller ball.*TangentMean"):
+        gd.FrechetMean(ball)
+    with pytest.raises(gd.ConditionError, match=r"below 0\.392699.*sharp bound"):
+        gd.FrechetMean(gd.Ball(space, space.origin, 0.4), bound="published")
+    assert gd.TangentMean(ball).sensitivity(100) == pytest.approx(2 * radius / 100)
+    assert gd.ExtrinsicMean(ball).sensitivity(100) == pytest.approx(math.sqrt(2) / 100)
