@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from coverage import Population, populations
+from covering import Population, populations
 from recording import Run
 
 import geodp as gd

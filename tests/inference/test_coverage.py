@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments"))
 
-import coverage
+import covering as coverage
 import equality
 
 REPEATS = 60
@@ -20,7 +20,7 @@ LOW = 0.95 - 4.5 * math.sqrt(0.95 * 0.05 / REPEATS)
 @pytest.mark.parametrize(("index", "mu"), [(0, 0.5), (1, 0.5), (2, 0.5), (0, math.inf)])
 def test_regions_and_intervals_cover(index, mu):
     population = coverage.populations()[index]
-    rows = coverage.cell(population, 200, mu, REPEATS, seed=3)
+    rows = coverage.cells(population, 200, [mu], REPEATS, seed=3)
     at = {row["level"]: row for row in rows}
     assert at[0.95]["region"] >= LOW
     assert at[0.95]["interval"] >= LOW
@@ -35,7 +35,7 @@ def test_a_covariance_a_third_as_large_is_found_out(monkeypatch):
         ConfidenceRegion, "contains", lambda self, x: self.square(x) <= self.quantile / 3
     )
     population = coverage.populations()[2]
-    row = coverage.cell(population, 200, 0.5, REPEATS, seed=3)[1]
+    row = coverage.cells(population, 200, [0.5], REPEATS, seed=3)[1]
     assert row["region"] < LOW
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,15 +52,24 @@ def numbers_at(
     }
 
 
-def without_noise(domain: Ball, records: Any, parts: Iterable[str] = PARTS) -> Numbers:
-    """The same numbers without any noise: NOT PRIVATE, for comparison only."""
-    clipped = domain.clip(records)
-    known = ("hessian",) if domain.space.is_flat else ()
+def without_noise(
+    domain: Ball,
+    records: Any,
+    parts: Iterable[str] = PARTS,
+    known: Mapping[str, Array] | None = None,
+) -> Numbers:
+    """The same numbers without any noise: NOT PRIVATE, for comparison only.
+
+    Values in ``known`` are not computed again.
+    """
+    clipped, kept = domain.clip(records), known or {}
+    needless = ("hessian",) if domain.space.is_flat else ()
 
     def make(name: str, statistic: Statistic) -> Noisy:
-        return Noisy(statistic.evaluate(clipped).value, NO_NOISE)
+        value = kept[name] if name in kept else statistic.evaluate(clipped).value
+        return Noisy(value, NO_NOISE)
 
-    return collect(make, [p for p in parts if p not in known], domain, len(clipped))
+    return collect(make, [p for p in parts if p not in needless], domain, len(clipped))
 
 
 def mean_mechanism(space: Space, promise: Guarantee, ball: Ball) -> Mechanism:

@@ -37,6 +37,8 @@ from geodp.verbs.calibrate import check_mechanism
 from geodp.verbs.replaced import replaced_part
 from geodp.verbs.stages import calibrated, run
 
+_NOISELESS = ("mean", "variance", "replaced")  # not seen from the released mean
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -117,16 +119,25 @@ def _mechanism(asked: Mechanism | str | None, ball: Ball, promise: Guarantee) ->
 
 
 def simulated(
-    ready: Prepared, records: Any, rng: np.random.Generator, spread: float | None = None
+    ready: Prepared,
+    records: Any,
+    rng: np.random.Generator,
+    spread: float | None = None,
+    known: dict[str, Any] | None = None,
 ) -> Estimate:
     """The inference with fast float noise instead of exact draws: NOT PRIVATE, for simulation.
 
-    ``records`` are clipped ones.
+    ``records`` are clipped ones. ``known`` keeps the values that do not depend on the noise, for
+    other promises on the same records.
     """
+    kept = {} if known is None else known
 
     def make(name: str, statistic: Statistic) -> Noisy:
         stages = ready.mechanism_of(name).stages(ready.split[name])
-        value = statistic.evaluate(records).value
+        value = kept.get(name)
+        if value is None:
+            value = statistic.evaluate(records).value
+            kept.update({name: value} if name in _NOISELESS else {})
         if name == "mean" and len(stages) == 1:  # its calibration never changes
             cal = ready.calibration
             return Noisy(cal.sample(value, rng=rng), noise_of_calibration(cal))
