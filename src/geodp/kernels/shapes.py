@@ -48,7 +48,7 @@ def _residue(goal: Any, along: Any, straight: Any, across: Any, turned: Any) -> 
 
 @helper
 def _product(k: int, acc: Any, z: int, base: Any, row: int) -> Any:
-    """<base row, z>, the base conjugated; z lies in ``acc`` from lanes ``z`` on, real part first."""
+    """<base row, z>, the base conjugated; z lies in ``acc`` from lane ``z`` on, real part first."""
     a, b = spread(0.0), spread(0.0)
     for j in range(k):
         x, y = load(acc, (z + j) * WIDTH), load(acc, (z + k + j) * WIDTH)
