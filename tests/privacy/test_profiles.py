@@ -178,14 +178,15 @@ def test_approx_is_leak_or_randomised_response() -> None:
     with pytest.raises(GuaranteeError, match="larger delta"):
         profile.epsilon(0.0099)
     for notion in ("pure", "gdp", "zcdp"):
-        with pytest.raises(GuaranteeError, match=r"[Nn]o "):
+        with pytest.raises(GuaranteeError, match="no "):
             profile.charge(notion)
-    with pytest.raises(GuaranteeError, match=r"[Nn]o "):
+    with pytest.raises(GuaranteeError, match="no "):
         profile.renyi(2)
 
 
 def test_zcdp_to_gdp_is_proved_and_close() -> None:
-    assert ZCDPProfile.of(0.5).mu() == pytest.approx(1.4891, rel=2e-3)  # below the usual 1.540
+    # numerical convex hull of the conversions and the sup of mu over a grid: 1.40447
+    assert ZCDPProfile.of(0.5).mu() == pytest.approx(1.40447, rel=2e-3)  # below the usual 1.540
     assert ZCDPProfile.of(0.5).mu() < 1.540
     for rho in (Fraction(1, 1000), Fraction(1, 2), Fraction(7)):
         source = ZCDPProfile(rho)
@@ -194,7 +195,7 @@ def test_zcdp_to_gdp_is_proved_and_close() -> None:
         unit = Fraction(float(rho) ** 0.5) / 16
         grid = [unit * k for k in range(250)]
         assert all(source.delta(e) <= target.delta(e) for e in grid)
-        fine = [e / 50 for e in grid]
+        fine = [e / step for step in (4, 50) for e in grid]
         assert any(source.delta(e) > tighter.delta(e) for e in fine)
     for rho in (Fraction(1, 10**10), Fraction(17)):
         with pytest.raises(GuaranteeError, match="proved for rho"):
@@ -256,15 +257,15 @@ def test_epsilon_inverts_delta_for_every_profile() -> None:
 def test_bad_questions() -> None:
     profile = GaussianProfile.of(1)
     for bad in (float("nan"), float("inf"), "x", True, 5e-324):
-        with pytest.raises(GuaranteeError, match=r"^The number epsilon "):
+        with pytest.raises(GuaranteeError, match=r"^epsilon"):
             profile.delta(bad)
-        with pytest.raises(GuaranteeError, match=r"^The number delta "):
+        with pytest.raises(GuaranteeError, match=r"^delta"):
             profile.epsilon(bad)
     for bad in (0, -0.1, 1, 2):
-        with pytest.raises(GuaranteeError, match=r"^The number delta "):
+        with pytest.raises(GuaranteeError, match=r"^delta"):
             profile.epsilon(bad)
     for bad in (1, 0.5, None):
-        with pytest.raises(GuaranteeError, match="order alpha"):
+        with pytest.raises(GuaranteeError, match="alpha"):
             profile.renyi(bad)  # type: ignore[arg-type]
     with pytest.raises(GuaranteeError, match="notions"):
         profile.charge("zcpd")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from geodp.errors import GuaranteeError
-from geodp.privacy.balls import ball, upper
+from geodp.privacy.balls import ball, lower, upper
 from geodp.privacy.numbers import float_up
 from geodp.privacy.search import least
 
@@ -50,12 +51,45 @@ def total_variation(divergence: Fraction) -> Fraction:
 
 
 def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """At least δ(ε), ε ≥ 0, of every ρ-zCDP pair: the best order's conversion, and KL ≤ ρ."""
+    """At least δ(ε), ε ≥ 0, of every ρ-zCDP pair: the best order's conversion, KL ≤ ρ, and a chord.
+
+    δ is convex in e^ε, so it lies below the chord from the total variation to the conversion.
+    """
+    start, end, at_end = _chord(rho)
+    if epsilon >= end:
+        return min(best_conversion(rho, epsilon), start)
+    share = lower(lambda: ball(epsilon).expm1() / ball(end).expm1())
+    return min(best_conversion(rho, epsilon), start - share * (start - at_end))
+
+
+def best_conversion(rho: Fraction, epsilon: Fraction) -> Fraction:
+    """At least δ(ε), ε ≥ 0, of every ρ-zCDP pair, by the conversion at the best order alone."""
     size, loss = float_up(rho), float_up(epsilon)
     # the derivative in u = α − 1 increases, from −∞ to ∞
     step = least(lambda u: (2 * u + 1) * size - loss - math.log1p(1 / u) >= 0)
     order = 1 + Fraction(step if step is not None else 1.0)
-    return min(conversion(order, order * rho, epsilon), total_variation(rho))
+    return conversion(order, order * rho, epsilon)
+
+
+@lru_cache(maxsize=1024)
+def _chord(rho: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """δ(0), an ε, and δ(ε), all from above, of about the steepest chord.
+
+    δ(0) ≤ (e^ε − 1 + 2δ(ε))/(e^ε + 1): the chord from −ε to ε, by symmetry.
+    """
+    reach = Fraction(math.sqrt(2 * min(float_up(rho), 1e4)) + min(float_up(rho), 1e4))
+    found = [(k * reach / 8, best_conversion(rho, k * reach / 8)) for k in range(1, 33)]
+
+    def across(point: tuple[Fraction, Fraction]) -> Fraction:
+        return upper(lambda: 1 - 2 * (1 - ball(point[1])) / (1 + ball(point[0]).exp()))
+
+    start = min(total_variation(rho), *(across(point) for point in found))
+
+    def slope(point: tuple[Fraction, Fraction]) -> float:
+        return float(point[1] - start) / math.expm1(min(float(point[0]), 700.0))
+
+    end, value = min(found, key=slope)
+    return start, end, min(value, start)
 
 
 def best_order_below(order: Fraction, gap: Fraction) -> Fraction:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 _BITS, _MORE = 96, 20  # working precision, and what each power in a planar shape's share takes
-_LEAST = 1e-100  # what a smaller delta is not told apart from
+_LEAST = {0: 1e-290, 1: 1e-100}  # what a smaller delta is not told apart from
 _NUDGE = 1 - Fraction(1, 2**40)
 _MARGIN = 10.0  # nats from the tolerance down to the density where a tangent bounds the tail
 
@@ -44,7 +44,7 @@ def delta_bound(pair: RadialPair, epsilon: Fraction, accuracy: Fraction) -> Frac
     if 2 * epsilon * pair.scale**2 == pair.shift**2:
         epsilon *= _NUDGE  # away from where the first radius is zero; delta falls with epsilon
     floats = FloatPair.of(pair)
-    guess = max(floats.delta(float(epsilon)), _LEAST)
+    guess = max(floats.delta(float(epsilon)), _LEAST[pair.cosine])
     least = Fraction(1)
     start = _BITS + _MORE * (pair.dim // 2 - 2) * pair.cosine
     for bits in (start, 2 * start, 4 * start):
