@@ -37,7 +37,7 @@ RIEMANNIAN, GRADIENT = gd.RiemannianLaplace(), gd.KNormGradient()
     ids=lambda x: getattr(x, "name", None),
 )
 def test_ours_pass(mechanism: gd.Wrapped, spec: str, guarantee: gd.PureDP) -> None:
-    report = audit(mechanism, gd.parse_space(spec), 0.1, guarantee, minutes=0.01)
+    report = audit(mechanism, gd.parse_space(spec), 0.1, guarantee, minutes=0.007)
     assert report.passed, report
     assert len(report.findings) >= 9
     assert 0 < report.false_alarm < 1e-6
@@ -53,11 +53,9 @@ FLAT = gd.Euclidean(2)
     ("twin", "space", "guarantee", "minutes", "check"),
     [
         (twins.small_noise(GAUSSIAN), FLAT, gd.GaussianDP(1), 0.25, "guarantee, float draws"),
-        (twins.small_noise(LAPLACE), FLAT, gd.PureDP(1), 0.25, "profile, float draws"),
         (twins.small_draws(LAPLACE), FLAT, gd.PureDP(1), 0.05, "law of float draws"),
         (twins.r1smg(), gd.Euclidean(10), gd.ApproxDP(1, 1e-5), 0.05, "guarantee, float draws"),
         (twins.wishart(), gd.Euclidean(3), gd.PureDP(1), 0.05, "guarantee, float draws"),
-        (twins.naive(RIEMANNIAN), gd.Sphere(2), gd.PureDP(1), 0.05, "digits"),
     ],
     ids=lambda x: getattr(x, "label", None),
 )
@@ -118,12 +116,12 @@ def test_neighbours_are_a_sensitivity_apart() -> None:
 
 def planted() -> Planted:
     space = gd.SPD(2)
-    return Planted(gd.Ball(space, space.origin, 1.0), gd.GaussianDP(1))
+    return Planted(gd.Ball(space, space.origin, 1.0), gd.GaussianDP("0.6"))
 
 
 def test_a_sound_release_passes() -> None:
     release = planted()
-    report = audit_release(release.sound, release.ball, release.guarantee, releases=30)
+    report = audit_release(release.sound, release.ball, release.guarantee, releases=20)
     assert report.passed, report
     assert [one.name for one in report.findings] == [
         "receipt",
@@ -148,7 +146,7 @@ def test_broken_releases_fail(name: str, check: str, field: str | None) -> None:
         release.twins()[name],
         release.ball,
         release.guarantee,
-        releases=80 if field is None else 10,
+        releases=64 if field is None else 5,
     )
     assert check in report.failed, report
     receipt = report.findings[0]

@@ -125,8 +125,8 @@ def test_draws_of_ten_per_cent_less_do_not_fit(spec: str) -> None:
     law, at = stated_law(cal), space.origin
     assert law is not None
     rng = np.random.default_rng(6)
-    assert law_test(law, at, cal.sample(at, 30_000, rng), "float").outcome == "passed"
-    wrong = law_test(law, at, small.sample(at, 30_000, rng), "float")
+    assert law_test(law, [(at, cal.sample(at, 30_000, rng))], "float").outcome == "passed"
+    wrong = law_test(law, [(at, small.sample(at, 30_000, rng))], "float")
     assert wrong.outcome == "FAILED"
     assert min(wrong.figures[p] for p in ("radius", "scale")) < ALARM
 
@@ -139,7 +139,7 @@ def test_draws_with_a_lopsided_direction_do_not_fit() -> None:
     draws = cal.sample(space.origin, 30_000, np.random.default_rng(7))
     tilted = draws.copy()
     tilted[:3000, 1] = np.abs(tilted[:3000, 1])
-    found = law_test(law, space.origin, tilted, "float")
+    found = law_test(law, [(space.origin, tilted)], "float")
     assert found.outcome == "FAILED"
     assert found.figures["direction"] < ALARM < found.figures["radius"]
 

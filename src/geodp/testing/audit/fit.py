@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from geodp.testing.audit.confidence import ALARM, Array
@@ -12,23 +14,26 @@ _TOTAL = 1e-2  # how far from one a stated density may integrate, numerically
 _TINY = 1e-300
 
 
-def law_test(law: StatedLaw, value: Array, draws: Array, which: str) -> Finding:
-    """Draws around ``value`` against the law's radius and direction.
+def law_test(law: StatedLaw, samples: Sequence[tuple[Array, Array]], which: str) -> Finding:
+    """Draws against the law's radius and direction; ``samples``: values and draws around each.
 
     Radius: Kolmogorov and Smirnov's distance, and the sums of ``-log u`` and ``-log(1 - u)`` of the
     levels u, which are Gamma(n) under the law and react to a scale that is 10 % off. Direction: its
     component along the second axis, whose square is a Beta variable.
     """
-    keep = ~law.space.cut_locus(value if law.base is None else law.base, draws)
-    noise = law.noise(value, draws[keep])
+    parts, lost = [], 0.0
+    for value, draws in samples:
+        keep = ~law.space.cut_locus(value if law.base is None else law.base, draws)
+        parts.append(law.noise(value, draws[keep]))
+        lost = max(lost, law.folded(value) + 1 - float(keep.mean()))
+    noise = np.concatenate(parts)
     length = np.linalg.norm(noise, axis=-1)
-    slack = law.folded(value) + (1 - float(keep.mean()))
     levels = law.radius.cdf(length)
     figures: dict[str, object] = {
         "draws": len(length),
-        "radius": _p_value(levels, slack),
-        "scale": _sum_p_value(levels, slack),
-        "direction": _p_value(_direction_levels(noise, length), slack),
+        "radius": _p_value(levels, lost),
+        "scale": _sum_p_value(levels, lost),
+        "direction": _p_value(_direction_levels(noise, length), lost),
     }
     worst = min(float(figures[name]) for name in ("radius", "scale", "direction"))  # type: ignore[arg-type]
     fits = worst > ALARM

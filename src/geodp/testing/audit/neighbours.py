@@ -9,6 +9,7 @@ import numpy as np
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 
+_FAR = 20.0  # radii of the ball: where a record far outside lies
 _ROOM = 2.5  # radius of the default ball, in sensitivities
 
 
@@ -59,7 +60,7 @@ def awkward_records(ball: Ball, n: int) -> list[Array]:
     z *= ball.radius * rng.random((n, 1)) / np.linalg.norm(z, axis=1, keepdims=True)
     base = space.exp_coords(ball.center, z)
     far = np.zeros(space.dim)
-    far[0] = min(8 * ball.radius, 0.95 * space.injectivity_radius)
+    far[0] = min(_FAR * ball.radius, 0.95 * space.injectivity_radius)
     lasts = [
         base[-1],
         space.exp_coords(ball.center, far / far[0] * ball.radius),

@@ -35,7 +35,7 @@ def audit_release(
     ball: Ball,
     guarantee: Guarantee,
     *,
-    n: int = 8,
+    n: int = 20,
     releases: int = 400,
     time_is_public: bool = True,
     seed: int = 0,
