@@ -170,7 +170,7 @@ def test_the_safe_phase_serves_the_release_when_the_fast_one_is_cut_off(
         mean = gd.FrechetMean(gd.Ball(space, space.origin, radius))
         x = cloud(space, radius, 30, 13)
         fast = mean.evaluate(x).value
-        monkeypatch.setattr(solver, "_FAST_PASSES", 1)
+        monkeypatch.setattr(solver, "FAST_PASSES", 1)
         safe = mean.evaluate(x).value
         monkeypatch.undo()
         assert space.dist(fast, safe) <= 2 * mean.error_bound

@@ -85,9 +85,10 @@ def hyperbolic(dim: int, k: float) -> Kernel:
     root_k, radius = math.sqrt(k), 1.0 / math.sqrt(k)
 
     def base(p: Array) -> Array:
-        x = p[1:] / radius
-        a = float(length(x))
-        u = x / a if a > 0 else np.zeros(dim)
-        return np.concatenate([x, u, [a, math.hypot(a, 1.0), root_k, radius]])
+        x = p[:, 1:] / radius
+        a = length(x)[:, None]
+        u = np.divide(x, a, out=np.zeros_like(x), where=a > 0)
+        tail = np.broadcast_to([root_k, radius], (len(p), 2))
+        return np.concatenate([x, u, a, np.hypot(a, 1.0), tail], axis=1)
 
     return Kernel(dim + 1, dim, _sums_of(dim), base, dim)

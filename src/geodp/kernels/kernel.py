@@ -18,8 +18,9 @@ Array = NDArray[np.float64]
 class Kernel:
     """One pass over records of ``floats`` numbers each, in ``dim`` coordinates.
 
-    ``run`` is the compiled function (see ``loop``); ``base(p)`` holds what it needs of the base
-    point; ``work`` is the number of lanes' worth of space it needs behind its sums.
+    ``run`` is the compiled function (see ``loop``); ``base`` turns base points ``(V, ...)`` into
+    what it needs of each, ``(V, k)``; ``work`` is the number of lanes' worth of space that it needs
+    behind its sums.
     """
 
     floats: int
@@ -30,7 +31,25 @@ class Kernel:
 
     def at(self, p: Array) -> Pass:
         """The pass at one base point."""
-        return Pass(self, self.base(p))
+        return Pass(self, self.base(p[None])[0])
+
+    def many(
+        self, p: Array, blocks: Array, unit: float, unit2: float, limit: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """A pass at each of ``p``, shape ``(V, ...)``, over its own block of ``(V, n, ...)``.
+
+        Shapes ``(V, dim + 1, 2)`` and ``(V, n)``; else as ``Pass.sums``. n is at least ``WIDTH``.
+        """
+        flat = _flat(blocks, len(blocks))
+        count, size = blocks.shape[1], 2 * (self.dim + 1) * WIDTH
+        acc = _aligned(size + self.work * WIDTH)
+        left = np.zeros((len(blocks), count), dtype=np.uint8)
+        limbs = np.empty((len(blocks), self.dim + 1, 2), dtype=np.int64)
+        for voxel, base in enumerate(self.base(p)):
+            acc[:size] = 0.0
+            self.run(flat[voxel], count, base, unit, unit2, limit * limit, acc, left[voxel])
+            limbs[voxel] = _total(acc[:size])
+        return limbs, left.view(np.bool_)
 
 
 @dataclass(frozen=True)
@@ -52,14 +71,25 @@ class Pass:
         rows = block.reshape(count, kernel.floats)
         if count < WIDTH:  # lanes beyond are not looked at
             rows = np.concatenate([rows, np.broadcast_to(rows[:1], (WIDTH - count, kernel.floats))])
-        flat = rows.reshape(-1).view(np.ndarray)
-        flat.flags.writeable = False
+        flat = _flat(rows, 1)[0]
         size = 2 * (kernel.dim + 1) * WIDTH
         acc = _aligned(size + kernel.work * WIDTH)
         left = np.zeros(len(rows), dtype=np.uint8)
         kernel.run(flat, count, self.base, unit, unit2, limit * limit, acc, left)
-        limbs = acc[:size].reshape(kernel.dim + 1, 2, WIDTH).astype(np.int64).sum(axis=-1)
-        return limbs, left[:count].view(np.bool_)
+        return _total(acc[:size]), left[:count].view(np.bool_)
+
+
+def _flat(blocks: Array, count: int) -> Array:
+    """A view that the compiled code may only read."""
+    flat = blocks.reshape(count, -1).view(np.ndarray)
+    flat.flags.writeable = False
+    return flat
+
+
+def _total(acc: Array) -> NDArray[np.int64]:
+    """Limbs of the lanes' sums."""
+    lanes = acc.reshape(-1, 2, WIDTH)
+    return np.asarray(lanes.astype(np.int64).sum(axis=-1))
 
 
 def _aligned(size: int) -> Any:

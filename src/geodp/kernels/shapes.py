@@ -174,31 +174,33 @@ def planar_shapes(k: int) -> Kernel:
     """The kernel of ``PlanarShapes``."""
     fixed = preshapes.fixed(k)
 
-    def rows(z: cx.Complex, scale: complex = 1.0, pad: int = 0) -> list[Array]:
-        number = (z.re + 1j * z.im) * scale
-        empty = np.zeros(pad)
-        return [empty, number.real, empty, number.imag]
+    def rows(z: cx.Complex, count: int) -> list[Array]:
+        """Real and imaginary parts, with zeros in front to make k of them."""
+        wide = (np.broadcast_to(t, (count, t.shape[-1])) for t in z)
+        return [np.pad(t, ((0, 0), (k - t.shape[-1], 0))) for t in wide]
 
     def base(p: Array) -> Array:
-        raw = cx.of_points(p)
+        raw, count = cx.of_points(p), len(p)
         middle = cx.centred(raw)
         unit = cx.unit(middle)
         turn = preshapes.phase(unit)
         turned = cx.multiply(turn.conj.wide, unit)
         axis = cx.add(fixed.origin, turned)
         pivot = cx.product(turned, fixed.origin)
+        one = cx.Complex(np.ones(()), np.zeros(()))
         # <axis, step>/conj(pivot) = <axis/pivot, step>
-        dual = 1.0 / complex(1.0 + float(pivot.re), float(pivot.im))
-        flat = 1.0 / complex(float(fixed.pivot.re), float(fixed.pivot.im))
+        over = cx.divide(one, cx.Complex(1.0 + pivot.re, pivot.im))
+        fixed_over = cx.divide(one, fixed.pivot)
+        scalars = np.stack([turn.re, turn.im, 1.0 / cx.length(middle)], axis=1)
         parts = [
-            *rows(raw),
-            *rows(unit),
-            *rows(axis, dual),
-            *rows(axis),
-            *rows(fixed.axis, flat, pad=1),
-            *rows(fixed.axis, pad=1),
-            np.array([float(turn.re), float(turn.im), 1.0 / float(cx.length(middle))]),
+            *rows(raw, count),
+            *rows(unit, count),
+            *rows(cx.multiply(over.wide, axis), count),
+            *rows(axis, count),
+            *rows(cx.multiply(fixed_over.wide, fixed.axis), count),
+            *rows(fixed.axis, count),
+            scalars,
         ]
-        return np.concatenate(parts)
+        return np.concatenate(parts, axis=1)
 
     return Kernel(2 * k, 2 * k - 4, _sums_of(k), base, 2 * k)

@@ -34,7 +34,8 @@ def affine_invariant(size: int) -> Kernel | None:
     dim = size * (size + 1) // 2
 
     def base(p: Array) -> Array:
-        return np.concatenate([inverse_lower(cholesky(p)).ravel(), np.zeros(dim)])
+        inverse = inverse_lower(cholesky(p)).reshape(len(p), -1)
+        return np.concatenate([inverse, np.zeros((len(p), dim))], axis=1)
 
     return Kernel(size * size, dim, sums_of(size), base, work(size))
 
@@ -46,6 +47,7 @@ def log_euclidean(size: int, chart: Callable[[Array], Array]) -> Kernel | None:
     dim = size * (size + 1) // 2
 
     def base(p: Array) -> Array:
-        return np.concatenate([np.eye(size).ravel(), chart(p)])
+        whole = np.broadcast_to(np.eye(size).ravel(), (len(p), size * size))
+        return np.concatenate([whole, chart(p)], axis=1)
 
     return Kernel(size * size, dim, sums_of(size), base, work(size))

@@ -5,7 +5,6 @@ Points close to the antipode of the base point are left to numpy.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any
 
@@ -82,9 +81,10 @@ def sphere(dim: int, radius: float) -> Kernel:
     """The kernel of ``Sphere``."""
 
     def base(p: Array) -> Array:
-        unit = p / length(p)
+        unit = p / length(p)[:, None]
         axis = unit.copy()
-        axis[0] += math.copysign(1.0, unit[0])
-        return np.concatenate([p, unit, axis / abs(axis[0]), [radius]])
+        axis[:, 0] += np.copysign(1.0, unit[:, 0])
+        parts = [p, unit, axis / np.abs(axis[:, :1]), np.full((len(p), 1), radius)]
+        return np.concatenate(parts, axis=1)
 
     return Kernel(dim + 1, dim, _sums_of(dim), base, dim + 1)

@@ -15,15 +15,16 @@ def unit(scale: float) -> float:
     return float(2.0 ** (_BITS - np.ceil(np.log2(scale))))  # a power of two: exact products
 
 
-def _limbs(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:
+def split(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:
+    """Two limbs of every number, shape ``(2, *values.shape)``."""
     scaled = values * unit(scale)
     high = np.rint(scaled)
     low = np.rint((scaled - high) * 2.0**_BITS)
-    limbs = np.stack([high.astype(np.int64), low.astype(np.int64)])
-    return np.asarray(limbs.sum(axis=1), dtype=np.int64)
+    return np.stack([high.astype(np.int64), low.astype(np.int64)])
 
 
-def _value(limbs: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
+def value_of(limbs: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
+    """What limbs ``(2, ...)`` stand for."""
     step = 1.0 / unit(scale)
     return np.asarray(limbs[0] * step + limbs[1] * (step * 2.0**-_BITS), dtype=np.float64)
 
@@ -44,7 +45,9 @@ class LogSum:
     def of(cls, z: NDArray[np.float64], scale: float) -> LogSum:
         """The sums of rows ``z`` of shape ``(n, dim)``, none longer than about ``scale``."""
         squares = np.einsum("ni,ni->n", z, z)
-        return cls(len(z), scale, _limbs(z, scale), _limbs(squares, scale * scale))
+        return cls(
+            len(z), scale, split(z, scale).sum(axis=1), split(squares, scale * scale).sum(axis=1)
+        )
 
     @classmethod
     def of_limbs(cls, count: int, scale: float, limbs: NDArray[np.int64]) -> LogSum:
@@ -63,9 +66,9 @@ class LogSum:
     @property
     def mean_log(self) -> NDArray[np.float64]:
         """Mean of the log-coordinates, shape ``(dim,)``."""
-        return _value(self.coords, self.scale) / self.count
+        return value_of(self.coords, self.scale) / self.count
 
     @property
     def mean_square(self) -> float:
         """Mean of the squared distances."""
-        return float(_value(self.squares, self.scale * self.scale)) / self.count
+        return float(value_of(self.squares, self.scale * self.scale)) / self.count

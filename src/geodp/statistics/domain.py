@@ -177,7 +177,7 @@ class Ball:
         rough = np.zeros(len(source), dtype=bool)
         replaced, logs = [], []
         for start, chunk in raw_chunks(source, self.chunk_rows):
-            fixed, changed, z = self._rule(chunk)
+            fixed, changed, z = self.apply_rule(chunk)
             logs.append(LogSum.of(z, 2 * self.reach))
             moved[start : start + len(chunk)] = changed
             with np.errstate(all="ignore"):
@@ -199,7 +199,7 @@ class Ball:
             at = np.flatnonzero(left)
             replaced = [np.empty((0, *self.space.point_shape))]
             for some in (at[i : i + self.chunk_rows] for i in range(0, len(at), self.chunk_rows)):
-                fixed, changed, z = self._rule(block[some])
+                fixed, changed, z = self.apply_rule(block[some])
                 total = total.merge(LogSum.of(z, scale))
                 moved[start + some] = changed
                 replaced.append(fixed[changed])
@@ -217,7 +217,7 @@ class Ball:
     def project(self, x: ArrayLike) -> Array:
         """Points outside moved along the geodesic from the centre to the edge."""
         x = np.asarray(x, dtype=np.float64)
-        return self._rule(x.reshape(-1, *self.space.point_shape))[0].reshape(x.shape)
+        return self.apply_rule(x.reshape(-1, *self.space.point_shape))[0].reshape(x.shape)
 
     @property
     def chunk_rows(self) -> int:
@@ -229,7 +229,7 @@ class Ball:
         """Records per block of a compiled pass: a public constant of the space."""
         return max(64, BLOCK_FLOATS // int(np.prod(self.space.point_shape)))
 
-    def _rule(self, x: Array) -> tuple[Array, BoolArray, Array]:
+    def apply_rule(self, x: Array) -> tuple[Array, BoolArray, Array]:
         """The public rule on ``(n, *point_shape)``; which records changed; the new log-coordinates
         at the centre."""
         space, center = self.space, self.center

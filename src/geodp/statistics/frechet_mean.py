@@ -28,6 +28,7 @@ from geodp.statistics.solver import Problem, frechet_mean
 
 _RELATIVE_ERROR = 1e-9  # of the radius: far below what one record moves the mean
 _SUBSAMPLE = 4096
+_LARGEST_SUBSAMPLE = 2**17
 
 
 def _silent() -> None:
@@ -129,8 +130,8 @@ class _Factor:
 
 
 def _sample_size(n: int) -> int:
-    """One per cent, and some thousand at least."""
-    return max(_SUBSAMPLE, n // 100)
+    """One per cent, within limits."""
+    return max(_SUBSAMPLE, min(n // 100, _LARGEST_SUBSAMPLE))
 
 
 def _rounding(factor: Space, center: Array, ball: Ball) -> float:
@@ -172,15 +173,20 @@ def _flat_mean(_: FrechetMean, part: _Factor) -> Array:
     return part.space.exp_coords(part.center, part.center_log)
 
 
+def certifying_gradient(space: Space, center: Array, ball: Ball) -> float:
+    """The norm of a computed gradient, at most, that proves ``error_bound`` on a factor."""
+    slope, rounding = _slope(space, ball), _rounding(space, center, ball)
+    return _target(space, center, ball) * slope - rounding
+
+
 def _curved_mean(statistic: FrechetMean, part: _Factor) -> Array:
     ball = part.records.ball
-    slope, rounding = _slope(part.space, ball), _rounding(part.space, part.center, ball)
     whole = part.records.ball.space
     problem = Problem(
         space=part.space,
         center=part.center,
         radius=ball.reach,
-        target=_target(part.space, part.center, ball) * slope - rounding,
+        target=certifying_gradient(part.space, part.center, ball),
         error=_error_bound(part.space, part.center, ball),
         log_sum=part.log_sum,
         subsample=whole.split(part.records.subsample(_sample_size(len(part.records))))[part.index],

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from geodp.kernels.kernel import Kernel
 
 _SUBSAMPLE_STEPS = 12
-_FAST_PASSES = 30
+FAST_PASSES = 30
 _HESSIAN_FLOATS = 2**16  # entries of the Hessians that are averaged
 _LEAST_HESSIANS = 128
 _BLOCK = 1024  # records of the subsample at a time
-_CERTIFIED = 0.45  # of the target: twice that, and rounding, is what a last step may cost
+CERTIFIED = 0.45  # of the target: twice that, and rounding, is what a last step may cost
 
 Sums = Callable[[Array], LogSum]
 
@@ -89,17 +89,17 @@ def _fast(problem: Problem) -> tuple[Array | None, Array]:
     best, least = problem.center, problem.radius  # the safe phase needs a gradient below it
     norm = np.inf
     last: tuple[Array, Array, Array] | None = None  # Hessian, step and gradient of the last pass
-    for _ in range(_FAST_PASSES):
+    for _ in range(FAST_PASSES):
         g = problem.gradient(x)
         before, norm = norm, float(np.linalg.norm(g))
         if norm < least:
             best, least = x, norm
-        certified = norm <= _CERTIFIED * problem.target
+        certified = norm <= CERTIFIED * problem.target
         if last is None or norm > before / 2:
             hessian = _mean_hessian(space, x, problem.subsample)
         else:
             hessian = _secant(last[0], last[1], last[2] - g)
-        step = _newton_step(hessian, g)
+        step = newton_step(hessian, g)
         length = float(np.linalg.norm(step))
         if certified and length > norm:
             step *= norm / length
@@ -122,7 +122,7 @@ def _subsample_mean(problem: Problem) -> Array:
         if np.linalg.norm(g) <= 1e-5 * problem.radius:
             break
         hessian = _mean_hessian(space, x, records, _HESSIAN_FLOATS // 8)
-        x = problem.pull_in(space.exp_coords(x, _newton_step(hessian, g)))
+        x = problem.pull_in(space.exp_coords(x, newton_step(hessian, g)))
     return x
 
 
@@ -139,10 +139,11 @@ def _blocks(records: Array, size: int) -> list[Array]:
     return [records[i : i + size] for i in range(0, len(records), size)]
 
 
-def _newton_step(hessian: Array, g: Array) -> Array:
-    """Solve with the eigenvalues' absolute values, none below a tenth: never a wild step."""
+def newton_step(hessian: Array, g: Array) -> Array:
+    """Solve with the eigenvalues' absolute values, none below a tenth: no wild step; batched."""
     values, vectors = np.linalg.eigh(hessian)
-    return np.asarray(vectors @ ((vectors.T @ g) / np.maximum(np.abs(values), 0.1)))
+    along = (g[..., None, :] @ vectors)[..., 0, :] / np.maximum(np.abs(values), 0.1)
+    return np.asarray((vectors @ along[..., None])[..., 0])
 
 
 def _secant(hessian: Array, step: Array, change: Array) -> Array:
