@@ -32,6 +32,7 @@ class Method(ABC):
     """One line of the table."""
 
     name: str
+    share: float  # of the repeats
 
     @abstractmethod
     def why_not(self, outlines: Outlines, guarantee: Guarantee) -> str | None:
@@ -50,6 +51,7 @@ class OnShapes(Method):
     name: str
     statistic: Callable[[gd.Ball], gd.Statistic]
     mechanism: Mechanism
+    share: float = 1.0
 
     def why_not(self, outlines: Outlines, guarantee: Guarantee) -> str | None:
         route = route_of(self.statistic(outlines.ball))
@@ -82,6 +84,7 @@ class InThePlane(Method):
     landmark_by_landmark: bool
     aligned: bool
     noise: gd.L2Laplace | gd.Gaussian
+    share: float = 1.0
 
     def why_not(self, outlines: Outlines, guarantee: Guarantee) -> str | None:
         return gd.Wrapped(self.noise).why_not(gd.Euclidean(2), guarantee, None)
@@ -123,7 +126,7 @@ def methods() -> list[Method]:
     """All lines; those that cannot keep a guarantee are left out of its table."""
     laplace, gaussian = gd.Wrapped(gd.L2Laplace()), gd.Wrapped(gd.Gaussian())
     return [
-        OnShapes("KNG", gd.FrechetMean, gd.KNormGradient()),
+        OnShapes("KNG", gd.FrechetMean, gd.KNormGradient(), 0.4),  # a second each
         OnShapes("RL", gd.FrechetMean, gd.RiemannianLaplace()),
         OnShapes("RG", gd.FrechetMean, gd.RiemannianGaussian()),
         OnShapes("wrapped l2-Laplace", gd.FrechetMean, laplace),
