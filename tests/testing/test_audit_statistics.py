@@ -15,6 +15,7 @@ from scipy.stats import binomtest, chi2, norm
 
 import geodp as gd
 from geodp.testing.audit import stated_law
+from geodp.testing.audit.classifier import classified
 from geodp.testing.audit.confidence import ALARM, at_least, at_most
 from geodp.testing.audit.events import Experiment
 from geodp.testing.audit.fit import law_test
@@ -63,6 +64,20 @@ def test_a_lower_bound_on_epsilon_from_an_event_that_never_happens() -> None:
     assert 0.9 < laplace.bound(lambda rates: rates.epsilon(0.0)).value < 1
     ends = Experiment.split({"x": (rng.random(50_000), rng.random(50_000) + 0.2)})
     assert ends.bound(lambda rates: rates.epsilon(0.0)).value > 5
+
+
+def test_a_classifier_sees_what_no_projection_does() -> None:
+    """A correlation of 0.8 against -0.8: no entry shows it. The total variation of the two laws is
+    2 arctan(sqrt((1 + .8)/(1 - .8)))/pi - 2 arctan(sqrt((1 - .8)/(1 + .8)))/pi = .59."""
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal((2, 40_000, 2)) * np.sqrt([1.8, 0.2])
+    turn = np.array([[1.0, 1.0], [1.0, -1.0]]) / math.sqrt(2)
+    first, second = x[0] @ turn, x[1] @ (turn * [1, -1])
+    blind = Experiment.split({"entry": (first[:, 0], second[:, 0])})
+    seeing = Experiment.split({"classifier": classified(first, second)})
+    assert blind.bound(lambda rates: rates.delta(0.0)).value < 0
+    truth = 4 / math.pi * math.atan(3) - 1
+    assert truth - 0.06 < seeing.bound(lambda rates: rates.delta(0.0)).value < truth
 
 
 def test_equal_laws_are_not_told_apart() -> None:

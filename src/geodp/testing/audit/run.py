@@ -17,6 +17,7 @@ from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
 from geodp.testing import mechanism_laws
+from geodp.testing.audit.classifier import classified
 from geodp.testing.audit.fit import density_test, law_test
 from geodp.testing.audit.floats import digits_test, released, strong_subject
 from geodp.testing.audit.neighbours import awkward_records, default_ball
@@ -169,6 +170,8 @@ def _from_draws(subject: Subject, draw: Callable[[int], Array], which: str) -> I
         yield law_test(subject.law, samples, which)
     scores = [_scores(subject, x) for x in draws]
     paired = {name: (scores[0][name], scores[1][name]) for name in scores[0]}
+    if subject.law is None:
+        paired["classifier"] = classified(draws[0], draws[1])
     cal = subject.calibration
     yield guarantee_test(paired, cal.guarantee, which)
     yield profile_test(paired, cal.profile, which)
