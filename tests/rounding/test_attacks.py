@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from rounding_helpers import Flat, Round
 
+import geodp as gd
 from geodp.noise import Gaussian, L2Laplace
 from geodp.random import GeneratorBits
 from geodp.rounding import round_release
+from geodp.testing.audit.floats import advantage
+from geodp.testing.audit.residuals import residual as stray
 
 COUNT = 6000
 
@@ -31,23 +34,12 @@ def normalised(y):
 
 
 def residual(y):
-    """|y|^2 - 1 in units of 2^-53, from exact integer arithmetic."""
-    units = [[int(c) for c in row] for row in np.rint(np.ldexp(y, 60))]  # y has entries >= 2^-7
-    return np.array([float(sum(c * c for c in row) - (1 << 120)) * 2.0**-67 for row in units])
+    return stray(gd.Sphere(2), y)
 
 
-def advantage(a, b, bins=40):
-    """Advantage of the best test on binned statistics; learnt on one half, measured on the other.
-
-    Standard error 1/sqrt(COUNT) < 0.013 at most; below 0 or 0 for equal laws.
-    """
-    half = len(a) // 2
-    edges = np.quantile(np.r_[a[:half], b[:half]], np.linspace(0, 1, bins + 1)[1:-1])
-    seen = [np.bincount(np.digitize(s[:half], edges), minlength=bins) for s in (a, b)]
-    chosen = seen[0] > seen[1]
-    return float(np.mean(chosen[np.digitize(a[half:], edges)])) - float(
-        np.mean(chosen[np.digitize(b[half:], edges)])
-    )
+def told_apart(a, b):
+    """Advantage of the best test on the binned residual; standard error below 0.012."""
+    return advantage({"residual": (a, b)})[0]
 
 
 SIGMA = 0.05
@@ -61,8 +53,8 @@ def neighbours():
     rng = np.random.default_rng(2)
     near = 0.2 + SHIFT * rng.uniform(-0.35, 0.35, (300, 2))
     points = float_exp(CENTER, near)
-    stray = residual(points)
-    return points[stray.argmin()], points[stray.argmax()]
+    off = residual(points)
+    return points[off.argmin()], points[off.argmax()]
 
 
 def naive(value, rng):
@@ -87,8 +79,8 @@ def test_residual_attack_breaks_the_planted_float_release():
     a, b = neighbours()
     assert np.linalg.norm(a - b) <= SHIFT
     ya, yb = naive(a, np.random.default_rng(3)), naive(b, np.random.default_rng(4))
-    assert advantage(residual(ya), residual(yb)) > ALLOWED + 0.2
-    assert advantage(residual(normalised(ya)), residual(normalised(yb))) > ALLOWED + 0.1
+    assert told_apart(residual(ya), residual(yb)) > ALLOWED + 0.2
+    assert told_apart(residual(normalised(ya)), residual(normalised(yb))) > ALLOWED + 0.1
 
 
 @pytest.mark.parametrize("at_value", [True, False], ids=["at the value", "at the centre"])
@@ -96,7 +88,7 @@ def test_residual_attack_fails_on_the_rounded_release(at_value):
     a, b = neighbours()
     ya = rounded(a, 5, a if at_value else CENTER)
     yb = rounded(b, 6, b if at_value else CENTER)
-    assert abs(advantage(residual(ya), residual(yb))) < ALLOWED
+    assert abs(told_apart(residual(ya), residual(yb))) < ALLOWED
 
 
 # --- precision and support on the line ----------------------------------------------------------
