@@ -28,7 +28,8 @@ class RiemannianLaplace(Mechanism):
 
     On a homogeneous space the normaliser does not depend on the value, so pure epsilon needs
     ``scale = sensitivity / epsilon`` (Reimherr, Bharath and Soto, NeurIPS 2021); other notions on
-    spheres and hyperbolic spaces follow from the exact profile (docs/proofs/riemannian). The law
+    spheres, hyperbolic spaces and planar shapes follow from the exact profile
+    (docs/proofs/riemannian), elsewhere from pure epsilon. The law
     exists for scales below a limit where volume grows exponentially.
 
     Parameters
@@ -96,9 +97,9 @@ class RiemannianLaplace(Mechanism):
 class RiemannianGaussian(Mechanism):
     """Release a point of density proportional to ``exp(-dist(x, value)^2 / (2 scale^2))``.
 
-    On spheres and hyperbolic spaces the scale follows from the exact profile; elsewhere on spaces
-    of nowhere positive curvature from the log-Sobolev bound ``rho = sensitivity^2 / (2 scale^2 (1 -
-    K scale^2))``, Ric >= -K, which promises no less than ``2 K sensitivity^2`` zCDP
+    On spheres, hyperbolic spaces and planar shapes the scale follows from the exact profile; on
+    other spaces of nowhere positive curvature from the log-Sobolev bound ``rho = sensitivity^2 /
+    (2 scale^2 (1 - K scale^2))``, Ric >= -K, which promises no less than ``2 K sensitivity^2`` zCDP
     (docs/proofs/riemannian). Jiang et al. (NeurIPS 2023) take scale = sensitivity/mu, which does
     not give mu-GDP on hyperbolic space.
 

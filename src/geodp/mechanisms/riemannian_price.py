@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from geodp.errors import GuaranteeError
 from geodp.noise.radial_laws import unit_curvature
 from geodp.privacy.families import profile_for, ratio_for
 from geodp.privacy.guarantees import Guarantee
@@ -11,7 +12,7 @@ from geodp.privacy.profile import Profile
 from geodp.privacy.pure import PureProfile
 from geodp.privacy.radial_hadamard import sobolev_rho, sobolev_scale
 from geodp.privacy.radial_shift import RadialPair
-from geodp.privacy.radial_solve import radial_price
+from geodp.privacy.radial_solve import law_profile, radial_price
 from geodp.privacy.renyi import ZCDPProfile
 from geodp.privacy.solve import laplace_ratio, scale_for
 from geodp.spaces.base import Space
@@ -46,6 +47,19 @@ def gaussian_price(space: Space, sensitivity: float, guarantee: Guarantee) -> Pr
     rho = sobolev_rho(Fraction(sensitivity), Fraction(scale), floor)
     assert rho is not None
     return scale, ZCDPProfile(rho)
+
+
+def radial_profile(space: Space, kernel: str, scale: float, sensitivity: float) -> Profile:
+    """What is proven of a law of that scale on a curved space; GuaranteeError where nothing is."""
+    shift, size = Fraction(sensitivity), Fraction(scale)
+    if has_exact_profile(space):
+        return law_profile(_pair(space, kernel).at(size, shift))
+    if kernel == "laplace":
+        return PureProfile(shift / size)
+    rho = sobolev_rho(shift, size, Fraction(max(-space.ricci_lower, 0.0)))
+    if rho is None:
+        raise GuaranteeError(f"No guarantee is proven for so wide a Gaussian law on {space.spec}.")
+    return ZCDPProfile(rho)
 
 
 def gaussian_refusal(space: Space, guarantee: Guarantee) -> str | None:

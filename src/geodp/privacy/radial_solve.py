@@ -1,4 +1,4 @@
-"""Calibration of radial laws on space forms: a scale searched in floats, proven in balls."""
+"""Calibration of radial laws: a scale searched in floats, proven in balls."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def radial_price(law: RadialPair, shift: float, guarantee: Guarantee) -> Price:
     prices = [price for price in found if isinstance(price, _Found)]
     if prices:
         best = min(prices, key=lambda price: price.scale)
-        return best.scale, _profile(exact.at(Fraction(best.scale), exact.shift), best.square)
+        return best.scale, law_profile(exact.at(Fraction(best.scale), exact.shift), best.square)
     refusals = [error for error in found if isinstance(error, GuaranteeError)]
     raise refusals[-1] if guarantee.notion == "pure" else refusals[0]
 
@@ -60,7 +60,8 @@ class _Found:
 _Answer = _Found | GuaranteeError
 
 
-def _profile(pair: RadialPair, square: Fraction | None) -> Profile:
+def law_profile(pair: RadialPair, square: Fraction | None = None) -> Profile:
+    """All that is proven of a pair; ``square``: a mu^2 that is proven already."""
     bounds: list[Profile] = []
     if pair.has_exact_profile:
         bounds.append(RadialProfile(pair, square))
