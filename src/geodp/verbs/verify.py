@@ -270,7 +270,9 @@ def _guarantee(release: Release) -> str:
         raise _Failed("A stage is stated at another Rényi order than the release.")
     if any(sum(share.get(name, 0) for share in spent) > whole[name] for name in set(whole) - fixed):
         raise _Failed("The stages together cost more than the release states.")
-    return f"{len(shares)} stage(s) that together cost at most the stated guarantee."
+    beside = "" if release.replaced is None else " and the share of replaced records"
+    count = len(release.stages)
+    return f"{count} stage(s){beside} that together cost at most the stated guarantee."
 
 
 def _signature(release: Release) -> str:
