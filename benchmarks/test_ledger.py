@@ -102,7 +102,7 @@ def _reserve(ledger: gd.Ledger, event: dict[str, Any]) -> None:
     from geodp.ledger.totals import Part
 
     account = PaidAccount(ledger, Part("study"), None)
-    account.replay({"request": event["request"]}, np.zeros((5, 1)))
+    account.replay({"request": event["request"]}, np.zeros((5, 1)), None)
     account.reserve(event, Fraction(1, 100))
 
 

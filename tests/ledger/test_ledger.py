@@ -468,3 +468,18 @@ def test_strategies_are_the_same_request_when_all_their_numbers_are() -> None:
         gd.RiemannianLaplace(truncated=True),
     ]
     assert len({json.dumps(described(one)) for one in others}) == len(others)
+
+
+def test_another_given_value_is_another_request(place_and_key: Where) -> None:
+    ledger = make(place_and_key)
+
+    def ask(value: float) -> gd.Release:
+        one = gd.GivenValue(gd.Euclidean(1), [value], 1.0)
+        how = {"ledger": ledger, "dataset": "study", "request_id": "june", "mechanism": "best"}
+        return gd.release(None, one, gd.GaussianDP("0.5"), **how)
+
+    assert ask(SECRET).to_json() == ask(SECRET).to_json()
+    with pytest.raises(gd.MismatchError, match="another request"):
+        ask(SECRET + 1)
+    assert ledger.spent() == Fraction(1, 4)
+    assert str(SECRET)[:10] not in json.dumps(ledger.export()["entries"])

@@ -23,8 +23,11 @@ class Account(Protocol):
     def unit(self, asked: str | None) -> str:
         """The unit of privacy; MismatchError when another one was asked for."""
 
-    def replay(self, asked: Mapping[str, Any], records: Any) -> Release | None:
-        """The stored release where this was asked for before under the same request id."""
+    def replay(self, asked: Mapping[str, Any], records: Any, value: Any) -> Release | None:
+        """The stored release where this was asked for before under the same request id.
+
+        ``records`` or, where there are none, the ``value`` that is given in their place.
+        """
 
     def reserve(self, event: Mapping[str, Any], price: Fraction) -> Release | None:
         """Pay for what was asked, or raise LedgerRefusal; the stored release where another program
@@ -54,7 +57,7 @@ class NoAccount:
     def unit(self, asked: str | None) -> str:
         return asked or "record"
 
-    def replay(self, asked: Mapping[str, Any], records: Any) -> None:
+    def replay(self, asked: Mapping[str, Any], records: Any, value: Any) -> None:
         """Nothing was asked for before."""
 
     def reserve(self, event: Mapping[str, Any], price: Fraction) -> None:

@@ -60,7 +60,7 @@ class PaidAccount:
             )
         return unit
 
-    def replay(self, asked: Mapping[str, Any], records: Any) -> Release | None:
+    def replay(self, asked: Mapping[str, Any], records: Any, value: Any) -> Release | None:
         neighbours = asked["request"]["neighbours"]
         if neighbours != self.ledger.neighbours:
             raise MismatchError(
@@ -71,7 +71,8 @@ class PaidAccount:
         if keys.public != self.ledger.public_key:
             raise LedgerError("The ledger's key is not the one that the ledger names.")
         digest = None if records is None else keyed_digest(keys.digest, records)
-        named = {"part": list(self.part), "digest": digest}
+        given = None if value is None else keyed_digest(keys.digest, value)
+        named = {"part": list(self.part), "digest": digest, "value": given}
         self._request = _Request(digest, sha256(canonical({**asked, **named})))
         return self._made_before()
 

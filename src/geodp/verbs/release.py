@@ -119,7 +119,8 @@ def release(
     )
     share = None if division.count is None else division.count.to_json()
     asked = {"request": request, "strategy": strategy_asked, "count": share}
-    before = account.replay(asked, source_of(data))  # before anything is ranked
+    given = getattr(statistic, "value", None) if data is None else None
+    before = account.replay(asked, source_of(data), given)  # before anything is ranked
     if before is not None:
         return before
     strategy = strategy_for(statistic, n, division.value, mechanism, Purse(account.notion))
