@@ -234,6 +234,11 @@ class TwoPointDraw:
         while not self._proposal.accepts(lambda _, t: envelope.density.log_ball(t)):
             self._proposal = Proposal(envelope, reals)
 
+    @property
+    def piece(self) -> int:
+        """The index of the envelope's piece that the radius lies on."""
+        return self._proposal.piece
+
     def balls(self, precision: int) -> list[arb]:
         """The ``dim`` coordinates, computed with ``precision`` bits."""
         with working_precision(precision):

@@ -32,13 +32,15 @@ _STEPS = 200
 class Piece:
     """A tangent at ``anchor`` used on ``[left, right]``; ``right`` None means the density's end.
 
-    ``flat``: so little slope that a constant above the tangent is used instead.
+    ``flat``: so little slope that a constant above the tangent is used instead. ``drop``: the
+    density on this piece is ``exp(-drop)`` times what it says.
     """
 
     anchor: float
     left: float
     right: float | None
     flat: bool
+    drop: float = 0.0
 
 
 class BallPiece(NamedTuple):
@@ -53,11 +55,15 @@ class BallPiece(NamedTuple):
 
 @final
 class Envelope:
-    """The envelope of ``density``; ``balls(precision)`` and float twins of its numbers."""
+    """The envelope of ``density``; ``balls(precision)`` and float twins of its numbers.
 
-    def __init__(self, density: Density) -> None:
+    With ``pieces`` of one's own, from 0 to the density's end, it is that of a density with steps:
+    their drops change how often a piece is chosen, and nothing else.
+    """
+
+    def __init__(self, density: Density, pieces: tuple[Piece, ...] | None = None) -> None:
         self.density = density
-        self.pieces = _pieces(density)
+        self.pieces = _pieces(density) if pieces is None else list(pieces)
         self._balls: dict[int, tuple[list[BallPiece], list[arb]]] = {}
 
     @cached_property
@@ -83,13 +89,14 @@ class Envelope:
         right = self.density.reach_ball() if piece.right is None else arb(piece.right)
         slope = self.density.slope_ball(anchor)
         height = self.density.log_ball(anchor) + slope * (left - anchor) - self.top
+        share = (-arb(piece.drop)).exp()
         if right is None:
-            return BallPiece(height, slope, left, None, -height.exp() / slope)
+            return BallPiece(height, slope, left, None, -share * height.exp() / slope)
         width = right - left
         if piece.flat:
             height = height + abs(slope) * width
-            return BallPiece(height, None, left, width, height.exp() * width)
-        mass = height.exp() * (slope * width).expm1() / slope
+            return BallPiece(height, None, left, width, share * height.exp() * width)
+        mass = share * height.exp() * (slope * width).expm1() / slope
         return BallPiece(height, slope, left, width, mass)
 
     @cached_property
@@ -125,6 +132,11 @@ class Proposal:
         self._at = _pick(envelope, reals.uniform())
         self._place = reals.uniform()
         self._coin = reals.uniform()
+
+    @property
+    def piece(self) -> int:
+        """The index of the piece that t lies on."""
+        return self._at
 
     def radius(self, precision: int) -> arb:
         """t at the current working precision."""

@@ -103,7 +103,7 @@ class MatrixLaw(RadialLaw):
     @cached_property
     def _direct_acceptance(self) -> float:
         t, line, values, _ = self._direct(public_rng(), _TRIALS)
-        return float(np.exp(self._log_target(t, values) - line).mean())
+        return float(np.exp(self.log_target(t, values) - line).mean())
 
     @cached_property
     def _chamber_acceptance(self) -> float:
@@ -111,7 +111,8 @@ class MatrixLaw(RadialLaw):
             return 0.0
         return float(self._chamber(public_rng(), _TRIALS)[1].mean())
 
-    def _log_target(self, t: Array, values: Array) -> Array:
+    def log_target(self, t: Array, values: Array) -> Array:
+        """The log-density of a tangent matrix of norm ``t`` with eigenvalues ``values``, floats."""
         return np.asarray(
             self.kernel.log(t, self.scale) + (self.dim - 1) * np.log(t) + log_volume(values)
         )
@@ -150,7 +151,7 @@ class MatrixLaw(RadialLaw):
             frames = frames * np.sign(np.einsum("nii->ni", upper))[:, None, :]
             return coordinates((frames * values[:, None, :]) @ frames.swapaxes(1, 2))
         t, line, values, z = self._direct(rng, count)
-        return np.asarray(z[np.log(rng.random(count)) <= self._log_target(t, values) - line])
+        return np.asarray(z[np.log(rng.random(count)) <= self.log_target(t, values) - line])
 
     def exact(self, stream: BitStream) -> ExactDraw:
         self.check()
@@ -181,11 +182,11 @@ class MatrixLaw(RadialLaw):
 
 @final
 class DirectDraw:
-    """Radius from the envelope, direction uniform, accepted by J: one exact draw."""
+    """Radius from the envelope (the law's, or one with steps), direction uniform, accepted by J."""
 
     __slots__ = ("_direction", "_law", "_proposal")
 
-    def __init__(self, law: MatrixLaw, stream: BitStream) -> None:
+    def __init__(self, law: MatrixLaw, stream: BitStream, envelope: Envelope | None = None) -> None:
         from geodp.noise.radial_envelope import Proposal
         from geodp.rounding.sampler import NormalPair
 
@@ -194,7 +195,7 @@ class DirectDraw:
         accepted = False
         while not accepted:
             self._direction = [NormalPair(reals) for _ in range((law.dim + 1) // 2)]
-            self._proposal = Proposal(law.envelope, reals)
+            self._proposal = Proposal(envelope or law.envelope, reals)
             accepted = self._proposal.accepts(self._log_target)
 
     def _log_target(self, precision: int, t: arb) -> arb:
@@ -204,6 +205,11 @@ class DirectDraw:
         kernel = law.kernel.log_ball(t, arb(law.scale)) + (law.dim - 1) * t.log()
         z = [t * x for x in unit_vector(self._direction, law.dim, precision)]
         return kernel + _log_volume_ball(z, law.size)
+
+    @property
+    def piece(self) -> int:
+        """The index of the envelope's piece that the radius lies on."""
+        return self._proposal.piece
 
     def balls(self, precision: int) -> list[arb]:
         """The coordinates, computed with ``precision`` bits."""
