@@ -18,6 +18,7 @@ NAMES = [
     "Euclidean",
     "ExtrinsicMean",
     "FrechetMean",
+    "FrechetMedian",
     "FrechetVariance",
     "Gaussian",
     "GaussianDP",

@@ -19,6 +19,7 @@ SLOW = " and ".join(mechanism.name for mechanism in on_request())
 MEAN, EXTRINSIC = "frechet-mean", "extrinsic-mean"
 _STATISTICS: dict[str, Callable[[Any], gd.Statistic]] = {
     MEAN: gd.FrechetMean,
+    "frechet-median": gd.FrechetMedian,
     "tangent-mean": gd.TangentMean,
     EXTRINSIC: gd.ExtrinsicMean,
 }

@@ -78,6 +78,11 @@ class Calibration(ABC):
         """Those of the noise's law besides its scale, by name."""
         return {}
 
+    @property
+    def assumes(self) -> str:
+        """The data that expected distances are stated for; empty where they hold for all data."""
+        return ""
+
     @abstractmethod
     def facts(self) -> dict[str, object]:
         """What a receipt says of the mechanism, as JSON values."""
@@ -128,6 +133,10 @@ class Mechanism(ABC):
     def offset(self, ball: Ball) -> float:
         """Distance between the ball's centre and the public point that the mechanism is built on,
         rounded up; the rounding of logarithms grows with it."""
+
+    def suited(self, statistic: Statistic) -> Mechanism:
+        """This mechanism, told what it must know of the statistic besides a sensitivity."""
+        return self
 
     def sensitivity(self, statistic: Statistic, n: int) -> tuple[float, float] | None:
         """The exact sensitivity in the mechanism's own norm, and a bound on what rounding adds on

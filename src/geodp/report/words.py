@@ -27,10 +27,12 @@ def summary(release: Release) -> str:
 
 def accuracy(release: Release) -> str:
     """How far the value lies from the one without noise."""
+    assumed = release.stages[-1].get("assumes")
+    data = "" if assumed is None else f"{assumed}, and "
     return (
         f"The noise moves the value by {release.expected_distance:.3g} on average, a geodesic "
-        "length, simulated for a true value at the centre of the ball. How far this one moved is "
-        "private."
+        f"length, simulated for {data}a true value at the centre of the ball. How far this one "
+        "moved is private."
     )
 
 

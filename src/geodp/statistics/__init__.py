@@ -2,8 +2,10 @@
 
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
+from geodp.statistics.frechet_median import FrechetMedian
 from geodp.statistics.frechet_variance import FrechetVariance, ReplacedShare
 from geodp.statistics.given_value import GivenValue
+from geodp.statistics.gradient import LossGradient
 from geodp.statistics.protocol import Certified, Statistic
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.relatives import ExtrinsicMean, TangentMean
@@ -17,8 +19,10 @@ __all__ = [
     "DistanceMoment",
     "ExtrinsicMean",
     "FrechetMean",
+    "FrechetMedian",
     "FrechetVariance",
     "GivenValue",
+    "LossGradient",
     "MeanHessian",
     "ReplacedShare",
     "Route",

@@ -8,6 +8,7 @@ from functools import partial
 from geodp.errors import InputError
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
+from geodp.statistics.frechet_median import MEDIAN, FrechetMedian
 from geodp.statistics.frechet_variance import SHARE, VARIANCE, FrechetVariance, ReplacedShare
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.relatives import EXTRINSIC, TANGENT, ExtrinsicMean, TangentMean
@@ -23,6 +24,7 @@ from geodp.statistics.tangent_moments import (
 KNOWN: dict[str, Callable[..., Statistic]] = {
     "Fréchet mean": FrechetMean,
     "Fréchet mean (published bound)": lambda ball: FrechetMean(ball, "published"),
+    MEDIAN: FrechetMedian,
     TANGENT: TangentMean,
     **dict.fromkeys(EXTRINSIC, ExtrinsicMean),
     VARIANCE: FrechetVariance,

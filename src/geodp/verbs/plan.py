@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from geodp.errors import InputError
+from geodp.errors import ConditionError, InputError
 from geodp.inference.shares import REPLACED
 from geodp.mechanisms import candidates
 from geodp.mechanisms.base import Mechanism
@@ -62,6 +62,7 @@ class PlanRow:
     share: Guarantee | None = None
     exact: float | None = None
     counted: bool = True
+    assumes: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The row as JSON values."""
@@ -77,7 +78,8 @@ class PlanRow:
         chosen = [f"{name} {value:g}" for name, value in (self.parameters or {}).items()]
         off = "" if self.counted else " with replaced=0"
         each = [] if self.share is None else [f"each release {self.share.label}{off}"]
-        return ", ".join(chosen + each)
+        data = [] if self.assumes is None else [f"for {self.assumes}"]
+        return ", ".join(chosen + each + data)
 
 
 @final
@@ -95,7 +97,7 @@ class Plan:
     space: str
     n: int
     guarantee: Guarantee
-    sensitivity: float
+    sensitivity: float | None
     rows: tuple[PlanRow, ...]
     budget: Mapping[str, Any] | None = None
     note: str = ""
@@ -107,10 +109,11 @@ class Plan:
     @property
     def best(self) -> Mechanism:
         """The first mechanism that can serve; ``InputError`` with the reasons if none can."""
-        first = self.rows[0]
-        if first.why_not is not None:
-            raise InputError(f"No mechanism can give this. {first.mechanism.name}: {first.why_not}")
-        return first.mechanism
+        if self.rows[0].why_not is not None:
+            told = {row.why_not: row.mechanism.name for row in reversed(self.rows)}
+            reasons = " ".join(f"{name}: {reason}" for reason, name in reversed(told.items()))
+            raise InputError(f"No mechanism can give this. {reasons}")
+        return self.rows[0].mechanism
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON document."""
@@ -128,6 +131,12 @@ class Plan:
         } | ({} if self.budget is None else {"budget": dict(self.budget)})
 
     @property
+    def _sensitivity(self) -> str:
+        if self.sensitivity is None:
+            return "no proven sensitivity of its own"
+        return f"sensitivity {self.sensitivity:.6g}"
+
+    @property
     def _replaced(self) -> dict[str, Any]:
         assert self.replaced is not None
         return {"guarantee": self.replaced.to_json(), "deviation": self.deviation}
@@ -136,7 +145,7 @@ class Plan:
         several = f" in {self.releases} releases together" if self.releases > 1 else ""
         head = (
             f"{self.statistic} of {self.n} records on {self.space}, {self.guarantee.label}"
-            f"{several}, sensitivity {self.sensitivity:.6g}"
+            f"{several}, {self._sensitivity}"
         )
         table = [f"  {'mechanism':<20}{'scale':>10}{'at centre':>18}{'at edge':>18}{'bound':>10}"]
         for row in self.rows:
@@ -224,7 +233,7 @@ def ranked(
         row = _row(statistic, n, guarantee, mechanism, purse, replaced)
         if row.why_not is not None or not any(_same(row, other) for other in rows):
             rows.append(row)
-    total = sensitivity_of(statistic, n).total
+    total = _sensitivity(statistic, n)
     head = (statistic.name, statistic.space.spec, n, guarantee, total)
     note = route_of(statistic).words
     division = divided(statistic, equal_part(guarantee, purse.releases), replaced)
@@ -257,6 +266,14 @@ def _warning(statistic: Statistic, distance: float | None) -> str:
         f"The noise is so wide that a released point may be none of {space.spec} in 64-bit floats, "
         "and then it says nothing. Take more records, a smaller ball or a weaker promise."
     )
+
+
+def _sensitivity(statistic: Statistic, n: int) -> float | None:
+    """Of the value itself; None where none is proven, and only some mechanisms can serve."""
+    try:
+        return sensitivity_of(statistic, n).total
+    except ConditionError:
+        return None
 
 
 def check_count(n: object) -> int:
@@ -341,7 +358,8 @@ def _able_row(
     proven = None if route.stretch is None else bound * route.stretch
     row = PlanRow(mechanism, cal.scale, center, center_error, edge, edge_error, proven, price)
     exact = cal.mean_distance() if len(stages) == 1 and is_direct(route) else None
-    return replace(row, parameters=cal.parameters or None, exact=exact)
+    assumes = cal.assumes or None
+    return replace(row, parameters=cal.parameters or None, exact=exact, assumes=assumes)
 
 
 def _mean(distances: Array) -> tuple[float, float]:

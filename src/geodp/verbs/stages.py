@@ -42,7 +42,9 @@ def calibrated(
 ) -> tuple[Calibration, Sensitivity]:
     """The mechanism with the scale that the computed value's sensitivity needs."""
     parts, route = sensitivity_of(statistic, n, mechanism), route_of(statistic)
-    cal = calibrate(mechanism, route.space, parts.total, guarantee, ball=route.ball)
+    cal = calibrate(
+        mechanism.suited(statistic), route.space, parts.total, guarantee, ball=route.ball
+    )
     return cal, parts
 
 

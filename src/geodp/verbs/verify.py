@@ -95,7 +95,12 @@ def _value(release: Release) -> str:
         drawn = np.array(release.stages[-1]["drawn"], dtype=np.float64)
         if not space.dist(finished(statistic, drawn), release.value) <= 1e-9:
             raise _Failed("The value does not follow from the point that was drawn.")
-    return f"A point of {space.spec}."
+    stage, ball = release.stages[-1], _ball(release)
+    inside = stage.get("kept_in") == "ball"
+    if inside and (ball is None or not space.dist(ball.center, release.value) <= ball.reach):
+        raise _Failed("The value lies outside the ball that it was kept in.")
+    grid = " on the public grid of 64-bit floats" if stage.get("grid") == "float64" else ""
+    return f"A point of {space.spec}{grid}{', in the ball' if inside else ''}."
 
 
 def _neighbours(release: Release) -> str:
@@ -188,7 +193,10 @@ def _strategy(stage: Mapping[str, Any]) -> Mechanism:
 def _recalibrated(release: Release, stage: Mapping[str, Any]) -> Calibration:
     guarantee = Guarantee.from_json(stage["guarantee"])
     space, ball = _noise_space(release, stage)
-    return _strategy(stage).calibrate(space, release.sensitivity.total, guarantee, ball)
+    statistic, strategy = _statistic(release), _strategy(stage)
+    if statistic is not None:
+        strategy = strategy.suited(statistic)
+    return strategy.calibrate(space, release.sensitivity.total, guarantee, ball)
 
 
 def _noise_space(release: Release, stage: Mapping[str, Any]) -> tuple[Space, Ball | None]:

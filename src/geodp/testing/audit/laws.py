@@ -17,7 +17,7 @@ import numpy as np
 
 from geodp.errors import GeodpError
 from geodp.mechanisms.base import Calibration
-from geodp.mechanisms.knorm_gradient import KNormGradientCalibration
+from geodp.mechanisms.knorm_gradient_calibration import KNormGradientCalibration
 from geodp.mechanisms.riemannian_calibration import RiemannianCalibration
 from geodp.mechanisms.wrapped import WrappedCalibration
 from geodp.spaces.base import Array, Space
@@ -186,10 +186,10 @@ def _(cal: RiemannianCalibration) -> StatedLaw:
 
 @stated_law.register
 def _(cal: KNormGradientCalibration) -> StatedLaw:
-    """For records that all lie at the ball's centre: then the gradient's norm is a distance."""
+    """For the records that the calibration assumes, around the ball's centre."""
 
     def log_density(t: Array) -> Array:
-        return np.asarray(-np.asarray(t) / cal.scale)
+        return np.asarray(-cal.loss.model(np.asarray(t)) / cal.scale)
 
     return StatedLaw(
         cal.space, None, cal.space, log_density, cal.law.sample, cal.limit, at_center=True
