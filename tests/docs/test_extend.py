@@ -49,6 +49,25 @@ def test_a_statistic() -> None:
     assert worst <= statistic.sensitivity(4) + 2 * statistic.error_bound
 
 
+def test_a_loss() -> None:
+    """Terms of neighbours are at most 2 k apart, and the floor lies below the norm."""
+    module = example("loss")
+    assert module.main().shape == (2, 2)
+    space, rng = gd.SPD(2), np.random.default_rng(3)
+    ball = gd.Ball(space, np.eye(2), 2.0)
+    statistic = module.HuberLocation(ball, 0.5)
+    records = ball.clip(space.exp_coords(np.eye(2), 0.3 * rng.standard_normal((60, 3))))
+    value, t = statistic.evaluate(records).value, np.geomspace(1e-3, 4.0, 80)
+    floor = statistic.gradient.floor(records, value, 0.0, t)
+    norm = statistic.gradient.norm(records, ball.reach)
+    for x in space.exp_coords(value, rng.standard_normal((60, 3)) * rng.random((60, 1))):
+        at = np.searchsorted(t, float(space.dist(value, x))) - 1
+        assert at < 0 or norm(x) >= floor[at]
+    assert floor.max() > 0.05
+    with pytest.raises(ValueError, match="Hadamard"):
+        module.HuberGradient(gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.4), 0.1)
+
+
 def test_a_mechanism() -> None:
     module = example("mechanism")
     once, epsilon = module.main()
