@@ -33,6 +33,7 @@ RIEMANNIAN, GRADIENT = gd.RiemannianLaplace(), gd.KNormGradient()
         (RIEMANNIAN, "spd:2", gd.PureDP(1)),
         (GRADIENT, "hyperbolic:2", gd.PureDP(1)),
         (LAPLACE, "sphere:2+euclidean:1", gd.ApproxDP(1, 1e-5)),
+        (LAPLACE, "euclidean:1", gd.PureDP(1)),  # atoms of the log-ratio at either end
     ],
     ids=lambda x: getattr(x, "name", None),
 )

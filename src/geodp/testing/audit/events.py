@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -36,7 +37,12 @@ class Experiment:
 
     @classmethod
     def split(cls, scores: Scores, share: float = 0.2) -> Experiment:
-        """The first ``share`` of the draws chooses, the rest is counted."""
+        """The first ``share`` of the draws chooses, the rest is counted.
+
+        Scores are rounded to nine digits: draws in floats stand for a law, and what their last
+        digits give away is the business of the attacks on digits.
+        """
+        scores = {name: _rounded(*pair) for name, pair in scores.items()}
         cut = {name: [int(share * len(s)) for s in pair] for name, pair in scores.items()}
         train = {n: (a[: cut[n][0]], b[: cut[n][1]]) for n, (a, b) in scores.items()}
         test = {n: (a[cut[n][0] :], b[cut[n][1] :]) for n, (a, b) in scores.items()}
@@ -82,6 +88,14 @@ class _Family(NamedTuple):
     above: bool
     thresholds: Array
     at: int = 0
+
+
+def _rounded(first: Array, second: Array) -> tuple[Array, Array]:
+    """Both to nine digits of the largest, so that equal scores stay equal."""
+    finite = np.abs(np.concatenate([first, second]))
+    largest = float(finite[np.isfinite(finite)].max(initial=0.0))
+    digits = 9 - math.ceil(math.log10(max(largest, 1e-200)))
+    return np.round(first, digits), np.round(second, digits)
 
 
 def _count(scores: Array, threshold: float, above: bool) -> tuple[int, int]:

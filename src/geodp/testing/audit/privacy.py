@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ class Answer(NamedTuple):
     @property
     def share(self) -> float:
         """Of what is allowed."""
-        return self.at_least / self.allowed if self.allowed > 0 else 0.0
+        return self.at_least / self.allowed if self.allowed > 0 else -math.inf
 
 
 def guarantee_test(scores: Scores, guarantee: Guarantee, which: str) -> Finding:

@@ -9,6 +9,7 @@ from typing import final
 
 import numpy as np
 
+from geodp.errors import GeodpError
 from geodp.mechanisms.base import Calibration, Evaluated, Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.random import BitStream
@@ -111,8 +112,11 @@ def on_records(cal: Calibration, ball: Ball, pair: tuple[Array, Array]) -> Subje
 
 
 def needs_records(mechanism: Mechanism, ball: Ball) -> bool:
-    """Whether the mechanism looks at more than the value."""
-    return mechanism.sensitivity(FrechetMean(ball), 2) is not None
+    """Whether the mechanism looks at more than the value; not on a ball too wide for a mean."""
+    try:
+        return mechanism.sensitivity(FrechetMean(ball), 2) is not None
+    except GeodpError:
+        return False
 
 
 def records_for(ball: Ball, sensitivity: float) -> int:
