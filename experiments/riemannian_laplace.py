@@ -92,6 +92,25 @@ def utility(run: Run) -> list[dict[str, Any]]:
     return rows
 
 
+def gaussian(run: Run) -> list[dict[str, Any]]:
+    """Gaussian noise at 1-GDP: on the space, wrapped, and in the embedding."""
+    rows: list[dict[str, Any]] = []
+    promise = gd.GaussianDP(1)
+    for index, (space, radius) in enumerate(CASES):
+        if not run.wants(space.spec):
+            continue
+        ball, records = ball_and_records(space, radius)
+        lines = [
+            Method("RG", gd.FrechetMean(ball), gd.RiemannianGaussian(), promise),
+            Method("wrapped Gaussian", gd.FrechetMean(ball), gd.Wrapped(gd.Gaussian()), promise),
+            *ambient_methods(ball, promise, gd.Gaussian()),
+        ]
+        for n in (50, 200):
+            rng = np.random.default_rng([run.seed, 10 + index, n])
+            rows += compare(ball, lines, records, n, run.count(3 * REPEATS, 4), rng)
+    return rows
+
+
 def best_on_sphere(repeats: int, seed: int) -> list[dict[str, Any]]:
     """n = 100, 1-GDP, S²: what ``plan`` expects of the best mechanism, and what releases give.
 
@@ -181,6 +200,7 @@ def main() -> int:
     begun = time.perf_counter()
     rows = utility(run)
     run.table("riemannian_laplace", rows)
+    run.table("riemannian_laplace_gaussian", gaussian(run))
     rate = rates()
     run.table("riemannian_laplace_rates", rate)
     linear = linear_factor(run.count(400, 20), run.seed)

@@ -276,6 +276,15 @@ def test_committed_riemannian_laplace_results() -> None:
             assert gap < 4.5 * float(row["geodesic_error"])
 
 
+def test_committed_gaussian_results() -> None:
+    """The ambient Gaussian on S²: E|z| = sqrt(8/pi) sigma in R^3, sigma = 4 sin(r/2)/n at 1-GDP."""
+    for row in committed("riemannian_laplace_gaussian"):
+        if row["space"] == "sphere:2" and row["method"] == "ambient":
+            expected = math.sqrt(8 / math.pi) * 4 * math.sin(math.pi / 16) / int(row["n"])
+            gap = abs(float(row["euclidean"]) - expected)
+            assert gap < 5 * float(row["euclidean_error"]) < 0.3 * expected
+
+
 # ---- wrapped against Riemannian
 
 
