@@ -23,7 +23,7 @@ from geodp.random import GeneratorBits, bit_stream
 from geodp.rounding.release import round_point
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "experiments"))
+sys.path.append(str(ROOT / "experiments"))
 
 from chains import BURN_IN, Chain, radial, usual_step  # noqa: E402
 from recording import versions, write_json  # noqa: E402

@@ -16,7 +16,7 @@ import geodp as gd
 
 SCRIPTS = Path(__file__).parents[2] / "experiments"
 RESULTS = SCRIPTS / "results"
-sys.path.insert(0, str(SCRIPTS))
+sys.path.append(str(SCRIPTS))
 
 import ambient  # noqa: E402
 import chains  # noqa: E402
@@ -100,7 +100,7 @@ def test_an_ambient_release_leaves_the_cone_and_the_projection_returns() -> None
 
 
 def test_the_ambient_noise_has_the_published_scale() -> None:
-    """E|z| = 3 delta/epsilon in R^3 at the published delta, to five standard errors; 30 % off fails."""
+    """E|z| = 3 delta/epsilon in R^3 at the published delta, to 5 standard errors; 30 % off fails."""
     ball, draw = ambient.ball_and_records(gd.Sphere(2), math.pi / 8)
     method = ambient.ambient_methods(ball, gd.PureDP(1), gd.L2Laplace())[0]
     rng = np.random.default_rng(4)
