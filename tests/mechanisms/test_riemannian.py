@@ -30,6 +30,12 @@ def test_the_conformance_suite(space: gd.Space) -> None:
     check_mechanism(gd.RiemannianLaplace(), space, ball, guarantees=[gd.PureDP(1)], exact_draws=400)
 
 
+def test_the_conformance_suite_with_a_zcdp_bound_alone() -> None:
+    space = gd.SPD(3)
+    promises = [gd.ApproxDP(1, 1e-5), gd.ZCDP("0.1")]
+    check_mechanism(gd.RiemannianGaussian(), space, guarantees=promises, exact_draws=400)
+
+
 def test_pure_scales() -> None:
     """Delta/epsilon where homogeneous, twice that where truncated."""
     for space in (gd.SPD(3), gd.Sphere(3), gd.Hyperbolic(2), gd.PlanarShapes(4)):
