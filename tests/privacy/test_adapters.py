@@ -154,7 +154,8 @@ def test_a_receipt_promises_the_least_that_it_knows() -> None:
     """A Gaussian calibrated to (1, 1e-5) has mu = 1/3.7307 (Balle and Wang): far less than (1,
     1e-5) alone says."""
     promise = gd.ApproxDP(1, 1e-5)
-    out = gd.release(np.zeros((9, 2)), MEAN, promise, gd.Wrapped(gd.Gaussian()))
+    noise = gd.Wrapped(gd.Gaussian())
+    out = gd.release(np.zeros((9, 2)), MEAN, promise, noise, replaced=0)
     found = out.to_dp_accounting()
     assert found.get_epsilon_for_delta(1e-9) == pytest.approx(
         promised(gd.GaussianDP(1 / 3.7307)).epsilon(1e-9), rel=1e-3

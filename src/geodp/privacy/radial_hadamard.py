@@ -65,7 +65,7 @@ def _rho_approx(guarantee: Guarantee) -> Fraction:
     epsilon, delta = guarantee.epsilon, guarantee.delta  # type: ignore[attr-defined]
     found = greatest(lambda x: zcdp_delta(Fraction(x), epsilon) <= delta, 1.0)
     if found is None:
-        raise GuaranteeError("no zCDP keeps this promise; ask for a moderate budget.")
+        raise GuaranteeError("No zCDP keeps this promise; ask for a moderate budget.")
     return Fraction(found)
 
 
@@ -73,7 +73,7 @@ def _rho_gdp(guarantee: Guarantee) -> Fraction:
     square: Fraction = guarantee.mu**2  # type: ignore[attr-defined]
     low, high = square / 8, square / 2
     if mu_squared_of_zcdp(low) > square:
-        raise GuaranteeError("no zCDP is proven to keep this promise; ask for a moderate budget.")
+        raise GuaranteeError("No zCDP is proven to keep this promise; ask for a moderate budget.")
     while high - low > high / 1000:
         middle = (low + high) / 2
         if mu_squared_of_zcdp(middle) <= square:

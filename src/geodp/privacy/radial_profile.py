@@ -62,6 +62,6 @@ class RadialProfile(Profile):
 
 def _refuse_pure() -> NoReturn:
     raise GuaranteeError(
-        "a Riemannian Gaussian on hyperbolic space has an unbounded privacy loss and no pure "
+        "A Riemannian Gaussian on hyperbolic space has an unbounded privacy loss and no pure "
         "epsilon; use RiemannianLaplace, or ask for epsilon at a delta."
     )

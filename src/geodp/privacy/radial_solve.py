@@ -113,7 +113,7 @@ def _by_pure(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
 
 def _by_sobolev(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
     if pair.kernel != "gaussian" or pair.sign > 0:
-        return GuaranteeError("this bound is for Gaussian laws on hyperbolic space.")
+        return GuaranteeError("This bound is for Gaussian laws on hyperbolic space.")
     where = f"hyperbolic space of dimension {pair.dim}"
 
     def solve() -> _Found:
@@ -143,9 +143,9 @@ def _by_gdp(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
 
     def solve() -> _Found:
         if not pair.has_exact_profile:
-            raise GuaranteeError("the exact profile needs dimension two and a moderate shift.")
+            raise GuaranteeError("The exact profile needs dimension two and a moderate shift.")
         if pair.kernel == "gaussian" and pair.sign < 0 and pair.dim > _LARGEST:
-            raise GuaranteeError("in this dimension the proof by cells takes too long.")
+            raise GuaranteeError("In this dimension the proof by cells takes too long.")
         start, step = float(pair.shift) / mu, 2e-3
         if not is_flat_like(pair.at(Fraction(start), pair.shift)):
             start = _near(pair, lambda p: mu_estimate(p) <= mu, 1e-4, start)
@@ -179,7 +179,7 @@ def _near(
 ) -> float:
     """About the least scale at which the float estimate passes; GuaranteeError if none does."""
     if not pair.has_exact_profile:
-        raise GuaranteeError("the exact profile needs dimension two and a moderate sensitivity.")
+        raise GuaranteeError("The exact profile needs dimension two and a moderate sensitivity.")
 
     def test(scale: float) -> bool:
         return passes(FloatPair.of(pair.at(Fraction(scale), pair.shift)))
@@ -225,4 +225,4 @@ def _proven(
         if proved(pair.at(Fraction(scale), pair.shift)):
             return scale
         scale *= 1 + 2 * step
-    raise GuaranteeError("this promise could not be proven for a radial law; use wrapped noise.")
+    raise GuaranteeError("This promise could not be proven for a radial law; use wrapped noise.")

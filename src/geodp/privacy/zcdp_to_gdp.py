@@ -36,7 +36,7 @@ def mu_squared_of_zcdp(rho: Fraction) -> Fraction:
     """
     if not _LEAST <= rho <= _MOST:
         raise GuaranteeError(
-            "the conversion from zCDP to GDP is proved for rho from 1e-9 to 16 only; "
+            "The conversion from zCDP to GDP is proved for rho from 1e-9 to 16 only; "
             "ask for epsilon at a delta."
         )
     low, high = Fraction(2), Fraction(4)  # of μ²/ρ
