@@ -46,7 +46,7 @@ def _mean() -> gd.FrechetMean:
 
 
 def test_certified_mean_beside_pyriemann(benchmark: Any, records: np.ndarray) -> None:
-    """Ratio of times at equal or better accuracy, clipping included: at most 1.3."""
+    """Ratio of times at equal or better accuracy, clipping included: at most 0.1."""
     from pyriemann.geometry.mean import mean_riemann
 
     space, mean = gd.SPD(3), _mean()
@@ -72,7 +72,7 @@ def test_certified_mean_beside_pyriemann(benchmark: Any, records: np.ndarray) ->
     }
     _write("mean", facts)
     assert errors["geodp"] <= max(errors["pyriemann"], 1e-12)
-    assert statistics.median(ratio) <= 1.3
+    assert statistics.median(ratio) <= 0.1
 
 
 def test_peak_memory(tmp_path: Path, records: np.ndarray) -> None:
@@ -82,7 +82,7 @@ def test_peak_memory(tmp_path: Path, records: np.ndarray) -> None:
     code = (
         "import sys, tracemalloc, numpy as np, geodp as gd\n"
         "mean = gd.FrechetMean(gd.Ball(gd.SPD(3), np.eye(3), 3.0))\n"
-        "mean.evaluate(np.stack([np.eye(3)] * 100))\n"  # imports what is imported late
+        "mean.evaluate(np.stack([np.eye(3)] * 10_000))\n"  # imports what is imported late
         "tracemalloc.start()\n"
         "x = np.load(sys.argv[1], mmap_mode=sys.argv[2] or None)\n"
         "mean.evaluate(x)\n"

@@ -92,6 +92,33 @@ def test_neighbours_stay_within_the_sensitivity(case):
     assert 0 < gap <= mean.sensitivity(len(x)) + 2 * mean.error_bound
 
 
+def test_tangent_means_take_the_same_passes(case, monkeypatch):
+    mean, x = case
+    tangent = gd.TangentMean(mean.ball)
+    compiled = tangent.evaluate(x).value
+    monkeypatch.setattr(domain, "MANY", 10**9)
+    assert np.linalg.norm(tangent.evaluate(x).value - compiled) <= 2 * tangent.error_bound
+
+
+class Lazy:
+    """Records that come into being when rows are asked for."""
+
+    def __init__(self, x):
+        self._x, self.shape, self.dtype = x, x.shape, x.dtype
+
+    def __len__(self):
+        return len(self._x)
+
+    def __getitem__(self, rows):
+        return self._x[rows].copy()
+
+
+def test_records_may_be_read_by_slices(case):
+    mean, x = case
+    np.testing.assert_array_equal(mean.evaluate(Lazy(x)).value, mean.evaluate(x).value)
+    np.testing.assert_array_equal(mean.evaluate(Lazy(x[:99])).value, mean.evaluate(x[:99]).value)
+
+
 def test_threads_follow_the_environment(monkeypatch):
     monkeypatch.delenv("GEODP_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "3,1")

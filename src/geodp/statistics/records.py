@@ -88,15 +88,18 @@ class ClippedRecords:
                 chunk[rough] = self.ball.space.project(chunk[rough])
             return chunk
 
-    def log_sum(self, x: Array, scale: float, factor: int = 0) -> LogSum:
-        """``Space.log_sum`` of all records at a point of one factor of the space.
+    def log_sum(self, x: Array, scale: float, factor: int | None = None) -> LogSum:
+        """``Space.log_sum`` of all records at ``x``, or of their parts in one factor of the space.
 
         Exact sums: the same for every number of threads.
         """
         whole = self.ball.space
-        space = whole.factors[factor]
+        space = whole if factor is None else whole.factors[factor]
         if self.kernel is None:
-            parts = (space.log_sum(x, whole.split(c)[factor], scale) for c in self.chunks())
+            chunks = self.chunks()
+            if factor is not None:
+                chunks = (whole.split(chunk)[factor] for chunk in chunks)
+            parts = (space.log_sum(x, chunk, scale) for chunk in chunks)
             return functools.reduce(LogSum.merge, parts)
 
         fused = self.kernel.at(x)
@@ -135,14 +138,15 @@ def source_of(records: Any) -> Any:
 
 
 def as_records(records: Any, shape: tuple[int, ...]) -> Any:
-    """An array ``(n, *shape)`` of real dtype, memory maps as they are.
+    """An array ``(n, *shape)`` of real dtype; memory maps, and whatever else has a shape, a numpy
+    dtype and rows that are read by slices, as they are.
 
     Where Python objects came in, each record is read by itself, and one that holds no real numbers
     of the right shape becomes NaN: its dtype must not decide over the others.
     """
     if records is None:
         raise InputError("No records were given.")
-    if not isinstance(records, np.ndarray) or records.dtype == object:
+    if not _sliced(records, len(shape) + 1) or records.dtype == object:
         records = _from_objects(records, shape)
     if records.dtype.kind in "iuf" and isinstance(records, np.ma.MaskedArray):
         with np.errstate(all="ignore"):
@@ -152,15 +156,24 @@ def as_records(records: Any, shape: tuple[int, ...]) -> Any:
             f"The records have dtype {records.dtype}; real numbers (float64, float32, integers) "
             "are needed."
         )
-    if records.shape[1:] != shape or records.ndim != len(shape) + 1:
-        expected = ", ".join(["n", *map(str, shape)])
+    if records.shape[1:] != shape or len(records.shape) != len(shape) + 1:
+        expected, axes = ", ".join(["n", *map(str, shape)]), len(records.shape)
         raise InputError(
-            f"The records have {records.ndim} axes, the last ones {records.shape[1:]}; an array of "
+            f"The records have {axes} axes, the last ones {records.shape[1:]}; an array of "
             f"shape ({expected}) is needed."
         )
     if len(records) < 2:
         raise InputError("At least two records are needed.")
     return records
+
+
+def _sliced(records: Any, axes: int) -> bool:
+    """Whether rows can be read block by block: arrays, memory maps, data sets of HDF5 or Zarr."""
+    if isinstance(records, np.ndarray):
+        return True
+    dtype, shape = getattr(records, "dtype", None), getattr(records, "shape", ())
+    reads = hasattr(records, "__getitem__") and hasattr(records, "__len__")
+    return isinstance(dtype, np.dtype) and dtype.kind in "iuf" and len(shape) == axes and reads
 
 
 def _from_objects(records: Any, shape: tuple[int, ...]) -> Any:
