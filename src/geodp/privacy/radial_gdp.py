@@ -46,7 +46,7 @@ def margin(pair: RadialPair) -> float:
     """How far above the estimated mu a proof is sought: the price of few cells."""
     if pair.kernel == "laplace":
         return 1.004
-    return 1.008
+    return 1.004 if pair.kernel == "laplace" else 1.008
 
 
 def is_flat_like(pair: RadialPair) -> bool:
@@ -68,7 +68,7 @@ def certified_square(pair: RadialPair) -> Fraction:
             return square
         guess *= _STEP
     raise GuaranteeError(
-        "No Gaussian DP is proven for this radial law; ask for epsilon at a delta."
+        "no Gaussian DP is proven for this radial law; ask for epsilon at a delta."
     )
 
 
