@@ -178,9 +178,9 @@ def test_approx_is_leak_or_randomised_response() -> None:
     with pytest.raises(GuaranteeError, match="larger delta"):
         profile.epsilon(0.0099)
     for notion in ("pure", "gdp", "zcdp"):
-        with pytest.raises(GuaranteeError, match="no "):
+        with pytest.raises(GuaranteeError, match=r"[Nn]o "):
             profile.charge(notion)
-    with pytest.raises(GuaranteeError, match="no "):
+    with pytest.raises(GuaranteeError, match=r"[Nn]o "):
         profile.renyi(2)
 
 
@@ -257,15 +257,15 @@ def test_epsilon_inverts_delta_for_every_profile() -> None:
 def test_bad_questions() -> None:
     profile = GaussianProfile.of(1)
     for bad in (float("nan"), float("inf"), "x", True, 5e-324):
-        with pytest.raises(GuaranteeError, match=r"^epsilon"):
+        with pytest.raises(GuaranteeError, match=r"^The number epsilon "):
             profile.delta(bad)
-        with pytest.raises(GuaranteeError, match=r"^delta"):
+        with pytest.raises(GuaranteeError, match=r"^The number delta "):
             profile.epsilon(bad)
     for bad in (0, -0.1, 1, 2):
-        with pytest.raises(GuaranteeError, match=r"^delta"):
+        with pytest.raises(GuaranteeError, match=r"^The number delta "):
             profile.epsilon(bad)
     for bad in (1, 0.5, None):
-        with pytest.raises(GuaranteeError, match="alpha"):
+        with pytest.raises(GuaranteeError, match="order alpha"):
             profile.renyi(bad)  # type: ignore[arg-type]
     with pytest.raises(GuaranteeError, match="notions"):
         profile.charge("zcpd")

@@ -112,6 +112,18 @@ def test_laplace_mu_on_small_balls_is_the_flat_one() -> None:
             assert value - 2e-4 <= math.sqrt(certified_square(p)) <= value * 1.01
 
 
+def test_a_laplace_law_is_found_where_the_first_guess_does_not_exist() -> None:
+    """H³, shift .075, .1-GDP: shift/mu lies beyond 1/2, the scale within 2 % of the flat one."""
+    promise = gd.GaussianDP("0.1")
+    flat = gd.calibrate(gd.Wrapped(gd.L2Laplace()), gd.Euclidean(3), 0.075, promise)
+    law = RadialPair("laplace", 3, Fraction(-1), Fraction(1), Fraction(1))
+    scale, profile = radial_price(law, 0.075, promise)
+    assert flat.scale < scale < min(1.02 * flat.scale, 0.5)
+    assert profile.mu() <= 0.1
+    with pytest.raises(gd.ConditionError, match=r"below 0\.5"):  # none is wide enough
+        gd.calibrate(gd.RiemannianLaplace(), gd.Hyperbolic(3), 0.075, gd.GaussianDP("0.05"))
+
+
 def test_flat_limits_of_delta() -> None:
     """Tiny scales on curved spaces against the flat profiles."""
     for epsilon in (0, Fraction(1, 2), Fraction(9, 10)):

@@ -68,7 +68,7 @@ def certified_square(pair: RadialPair) -> Fraction:
             return square
         guess *= _STEP
     raise GuaranteeError(
-        "no Gaussian DP is proven for this radial law; ask for epsilon at a delta."
+        "No Gaussian DP is proven for this radial law; ask for epsilon at a delta."
     )
 
 

@@ -184,8 +184,8 @@ def _near(
     def test(scale: float) -> bool:
         return passes(FloatPair.of(pair.at(Fraction(scale), pair.shift)))
 
-    low = high = start
     widest = _widest(pair, start)
+    low = high = min(start, 0.99 * widest)  # from where the law still exists
     while high <= widest and not test(high):
         low, high = high, high * 1.2
     if high > widest:
