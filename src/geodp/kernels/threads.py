@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from geodp.errors import InputError
@@ -35,6 +34,8 @@ def each(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterat
     if workers <= 1:
         yield from map(function, items)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(workers) as pool:
         try:
             yield from pool.map(function, items)

@@ -23,10 +23,11 @@ class ClippedRecords:
     """Records after the public rule; only ``Ball.clip`` makes them, and only chunks come out.
 
     Holds the raw array (or memory map) and the replaced records beside it, so that a clipped copy
-    of the whole input never exists. ``rough`` says which of the others ``project`` still changes,
-    so that exact records are not projected again on every pass. ``center_log`` is the mean of their
-    log-coordinates at the ball's centre, which clipping knows anyway. Many records, on a space that
-    has one, are passed over by a ``kernel``. Nothing of it prints.
+    of the whole input never exists. ``rough`` says which of the others ``project`` still changes
+    (found out by the first round of chunks where it is None), so that exact records are not
+    projected again and again. ``center_log`` is the mean of their log-coordinates at the ball's
+    centre, which clipping knows anyway. Many records, on a space that has one, are passed over by
+    a ``kernel``. Nothing of it prints.
     """
 
     __slots__ = ("_moved", "_replaced", "_rough", "_source", "ball", "center_log", "kernel")
@@ -64,11 +65,27 @@ class ClippedRecords:
 
     def chunks(self) -> Iterator[Array]:
         """Clipped chunks ``(rows, *point_shape)``, in order, as fresh contiguous float64 arrays."""
-        rows = self.ball.chunk_rows
+        rows, found = self.ball.chunk_rows, np.zeros(len(self), dtype=bool)
         for block in range(len(self._replaced)):
-            clipped = self._clipped(block, copy=True)
+            clipped, first = self._clipped(block, copy=True), block * self._rows
             for start in range(0, len(clipped), rows):
-                yield self._projected(clipped[start : start + rows], block * self._rows + start)
+                chunk, at = clipped[start : start + rows], first + start
+                self._project(chunk, at, found)
+                yield chunk
+        self._rough = found
+
+    def _project(self, chunk: Array, start: int, found: BoolArray) -> None:
+        """Remove rounding from the rough ones of a chunk in place, and note which they are."""
+        known = self._rough
+        rough = np.arange(len(chunk))
+        if known is not None:
+            rough = np.flatnonzero(known[start : start + len(chunk)])
+        if len(rough):
+            with np.errstate(all="ignore"):
+                exact = self.ball.space.project(chunk[rough])
+                differs = (exact != chunk[rough]).reshape(len(rough), -1).any(axis=1)
+            chunk[rough] = exact
+            found[start + rough[differs]] = True
 
     def _clipped(self, block: int, copy: bool = False) -> Array:
         """A block with its replaced records in place; others may still need ``project``."""
@@ -78,15 +95,6 @@ class ClippedRecords:
         if moved.any():
             raw[moved] = self._replaced[block]
         return raw
-
-    def _projected(self, chunk: Array, start: int) -> Array:
-        with np.errstate(all="ignore"):
-            if self._rough is None:
-                return self.ball.space.project(chunk)
-            rough = self._rough[start : start + len(chunk)]
-            if rough.any():
-                chunk[rough] = self.ball.space.project(chunk[rough])
-            return chunk
 
     def log_sum(self, x: Array, scale: float, factor: int | None = None) -> LogSum:
         """``Space.log_sum`` of all records at ``x``, or of their parts in one factor of the space.
