@@ -6,6 +6,7 @@ variance are exact. Noise comes from fast seeded floats: a simulation, not priva
 
 from __future__ import annotations
 
+import csv
 import math
 import sys
 import time
@@ -25,6 +26,7 @@ LEVELS = (0.9, 0.95, 0.99)
 MUS = (0.1, 0.5, 1.0, 2.0, math.inf)
 SIZES = (200, 1000)
 REPEATS = 1000
+SPACES = ("sphere:2", "spd:2:affine-invariant", "spd:2:log-cholesky")
 
 
 @dataclass(frozen=True)
@@ -152,9 +154,24 @@ def picture(run: Run, rows: list[dict[str, Any]]) -> None:
     figure.savefig(run.out / "coverage.png")
 
 
+def kept(run: Run) -> list[dict[str, Any]]:
+    """Rows of an earlier run about spaces that this run leaves out."""
+    path = run.out / "coverage.csv"
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if not run.wants(row["space"])]
+    numbers = [{k: float(v) for k, v in row.items() if k != "space"} for row in rows]
+    whole = ("n", "repeats")
+    return [
+        {"space": row["space"], **fine, **{name: int(fine[name]) for name in whole}}
+        for row, fine in zip(rows, numbers, strict=True)
+    ]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     run = Run.parse("coverage", __doc__.splitlines()[0], arguments)
-    rows: list[dict[str, Any]] = []
+    rows = kept(run)
     for population in populations():
         if not run.wants(population.space.spec):
             continue
@@ -171,7 +188,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     file=sys.stderr,
                 )
             print(f"{time.process_time() - start:.0f} s", file=sys.stderr)
-    run.document("coverage", {"cells": len(rows)})
+    rows.sort(key=lambda row: (SPACES.index(row["space"]), row["n"], row["mu"], row["level"]))
+    run.table("coverage", rows)
+    repeats = {row["space"]: row["repeats"] for row in rows}
+    run.document("coverage", {"cells": len(rows), "repeats": repeats})
     picture(run, rows)
 
 
