@@ -38,6 +38,7 @@ experiments: .venv/ready
 	$(PY) experiments/riemannian_laplace.py
 	$(PY) experiments/wrapped_versus_riemannian.py
 	$(PY) experiments/sampler_check.py
+	$(PY) experiments/shapes.py
 
 bench: .venv/ready
 	$(PY) -m pytest benchmarks --benchmark-enable -q -s
