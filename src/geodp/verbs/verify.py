@@ -279,8 +279,9 @@ def _guarantee(release: Release) -> str:
     if any(sum(share.get(name, 0) for share in spent) > whole[name] for name in set(whole) - fixed):
         raise _Failed("The stages together cost more than the release states.")
     beside = "" if release.replaced is None else " and the share of replaced records"
-    count = len(release.stages)
-    return f"{count} stage(s){beside} that together cost at most the stated guarantee."
+    return (
+        f"{len(release.stages)} stage(s){beside} that together cost at most the stated guarantee."
+    )
 
 
 def _signature(release: Release) -> str:
