@@ -15,12 +15,8 @@ MARKER = "PUBLIC-NAMES"
 
 
 def _names() -> list[str]:
-    """The public names that are built; a pending one says so in its docstring."""
-    return [
-        name
-        for name in getattr(geodp, "__all__", [])
-        if not (inspect.getdoc(getattr(geodp, name)) or "").startswith("Not built yet")
-    ]
+    """The public names."""
+    return list(getattr(geodp, "__all__", []))
 
 
 def _block(directive: str, name: str) -> list[str]:

@@ -26,7 +26,6 @@ from geodp.mechanisms import (
     Wrapped,
 )
 from geodp.noise.strategies import Gaussian, L2Laplace, SphericalGamma
-from geodp.pending import Power
 from geodp.privacy.compose import compose
 from geodp.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from geodp.privacy.profile import Profile
@@ -35,6 +34,7 @@ from geodp.spaces import (
     Euclidean,
     Hyperbolic,
     PlanarShapes,
+    Power,
     Product,
     Space,
     Sphere,

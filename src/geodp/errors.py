@@ -101,10 +101,11 @@ class LedgerRefusal(GeodpError):
 
 
     >>> import geodp as gd
-    >>> gd.Power(gd.Sphere(2), 3)
+    >>> ball = gd.Ball(gd.Power(gd.Euclidean(1), 3), [[0.0]] * 3, 1.0)
+    >>> gd.infer([[[0.0]] * 3] * 50, ball, gd.GaussianDP(1))
     Traceback (most recent call last):
         ...
-    geodp.errors.NotYetError: Power is not built yet: powers of a space come in a later version. Use gd.Product of few factors.
+    geodp.errors.NotYetError: Inference on powers of a space is not built yet. Release their Fréchet mean, or infer in few places one by one.
 
 
     >>> import geodp as gd

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 import geodp as gd
 
 NAMES = [
@@ -65,18 +63,10 @@ NAMES = [
     "verify",
 ]
 
-PENDING = ["Power"]
-
 
 def test_the_public_names_are_these() -> None:
     assert sorted(gd.__all__) == sorted(NAMES)
     assert all(hasattr(gd, name) for name in NAMES)
-
-
-@pytest.mark.parametrize("name", PENDING)
-def test_what_is_not_built_refuses_with_a_sentence(name: str) -> None:
-    with pytest.raises(gd.NotYetError, match=f"^{name} is not built yet: .*[.]$"):
-        getattr(gd, name)(3)
 
 
 def test_every_public_name_is_documented() -> None:

@@ -28,6 +28,9 @@ SPECS = [
     "spd:4:log-cholesky",
     "sphere:2+spd:2:affine-invariant+hyperbolic:2",
     "sphere:1+euclidean:2",
+    "spd:2:affine-invariant^3",
+    "sphere:2^2",
+    "(sphere:2+euclidean:1)^2",
 ]
 
 

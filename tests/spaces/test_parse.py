@@ -5,7 +5,16 @@ import pickle
 import pytest
 
 import geodp as gd
-from geodp.spaces import SPD, Euclidean, Hyperbolic, PlanarShapes, Product, Sphere, parse_space
+from geodp.spaces import (
+    SPD,
+    Euclidean,
+    Hyperbolic,
+    PlanarShapes,
+    Power,
+    Product,
+    Sphere,
+    parse_space,
+)
 
 ROUND = {
     "euclidean:3": Euclidean(3),
@@ -18,6 +27,8 @@ ROUND = {
     "sphere:2": Sphere(2),
     "shapes:50": PlanarShapes(50),
     "sphere:2:0.25": Sphere(2, 0.25),
+    "spd:3:affine-invariant^1000": Power(SPD(3), 1000),
+    "(sphere:2:1e+20+euclidean:3)^4": Power(Product(Sphere(2, 1e20), Euclidean(3)), 4),
     "sphere:2:1e+20+euclidean:3": Product(Sphere(2, 1e20), Euclidean(3)),
     "sphere:2+euclidean:3+spd:2:log-cholesky": Product(
         Sphere(2), Product(Euclidean(3), SPD(2, "logchol"))
@@ -40,6 +51,8 @@ def test_defaults_and_aliases():
     assert parse_space(" SPD:3:logeuclid ") == SPD(3, metric="log-euclidean")
     assert parse_space("hyperbolic:5:-1") == Hyperbolic(5)
     assert SPD(3) != SPD(3, "log-euclidean")
+    assert parse_space(" ( sphere:2 + spd:2 ) ^ 4 ") == Power(Product(Sphere(2), SPD(2)), 4)
+    assert parse_space("sphere:2^2+spd:2") == Product(Sphere(2), Sphere(2), SPD(2))
 
 
 @pytest.mark.parametrize(
@@ -85,6 +98,13 @@ def test_unknown_strings_are_refused_with_a_hint(text):
         lambda: Hyperbolic(0),
         lambda: Product(Sphere(2)),
         lambda: Product(Sphere(2), "sphere:2"),
+        lambda: Power(Sphere(2), 1),
+        lambda: Power("sphere:2", 3),
+        lambda: Power(Power(Sphere(2), 2), 2),
+        lambda: parse_space("sphere:2^2.5"),
+        lambda: parse_space("(sphere:2)^3"),
+        lambda: parse_space("((sphere:2+euclidean:1)^2"),
+        lambda: parse_space("(sphere:2+euclidean:1)"),
         lambda: parse_space("sphere:2:-1"),
         lambda: parse_space("sphere:0"),
         lambda: parse_space("hyperbolic:2:nan"),

@@ -7,6 +7,7 @@ from geodp.spaces.hyperbolic import Hyperbolic
 from geodp.spaces.lattice import LogSum
 from geodp.spaces.parse import SPD, parse_space
 from geodp.spaces.planar_shapes import PlanarShapes
+from geodp.spaces.power import Power
 from geodp.spaces.product import Product
 from geodp.spaces.pullback import Pullback
 from geodp.spaces.spd import AffineInvariant
@@ -22,6 +23,7 @@ __all__ = [
     "LogEuclidean",
     "LogSum",
     "PlanarShapes",
+    "Power",
     "Product",
     "Pullback",
     "Space",

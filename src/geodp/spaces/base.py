@@ -101,6 +101,19 @@ class Space(ABC):
         """The spaces this one is a Riemannian product of; ``(self,)`` for all but products."""
         return (self,)
 
+    @property
+    def cell(self) -> Space:
+        """The space that each of ``cells`` places holds a point of; a Power has many, others one.
+
+        Arrays of points keep the places on an axis of their own, in front of the cell's axes.
+        """
+        return self
+
+    @property
+    def cells(self) -> int:
+        """The number of places."""
+        return 1
+
     def split(self, x: ArrayLike) -> tuple[Array, ...]:
         """The factors' points of ``x``, one array ``(..., *factor.point_shape)`` per factor."""
         return (np.asarray(x, dtype=np.float64),)

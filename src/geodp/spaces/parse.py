@@ -11,6 +11,7 @@ from geodp.spaces.charts import LogCholesky, LogEuclidean
 from geodp.spaces.euclidean import Euclidean
 from geodp.spaces.hyperbolic import Hyperbolic
 from geodp.spaces.planar_shapes import PlanarShapes
+from geodp.spaces.power import Power
 from geodp.spaces.product import Product
 from geodp.spaces.pullback import Pullback
 from geodp.spaces.spd import AffineInvariant
@@ -30,7 +31,8 @@ _KINDS = ("euclidean", "spd", "hyperbolic", "sphere", "shapes")
 _EXISTING = (
     "euclidean:D, spd:M, spd:M:METRIC (affine-invariant, log-euclidean or log-cholesky), "
     "hyperbolic:D, hyperbolic:D:CURVATURE, sphere:D, sphere:D:CURVATURE, shapes:LANDMARKS, "
-    "and products such as sphere:2+euclidean:3"
+    "products such as sphere:2+euclidean:3, and powers such as spd:3^1000 or "
+    "(sphere:2+euclidean:1)^20"
 )
 
 
@@ -60,12 +62,17 @@ def parse_space(text: str) -> Space:
     >>> parse_space("sphere:2+euclidean:3").spec
     'sphere:2+euclidean:3'
     """
-    # A plus inside a number such as 1e+20 is followed by a digit, never by a letter.
-    parts = [_parse_one(part) for part in re.split(r"\+(?=\s*[A-Za-z])", text.strip())]
-    return parts[0] if len(parts) == 1 else Product(*parts)
+    # A plus inside a number such as 1e+20 is followed by a digit, never by a letter; one inside
+    # parentheses by a closing one that no opening one comes before.
+    parts = re.split(r"\+(?=\s*[A-Za-z(])(?![^(]*\))", text.strip())
+    spaces = [_parse_one(part) for part in parts]
+    return spaces[0] if len(spaces) == 1 else Product(*spaces)
 
 
 def _parse_one(text: str) -> Space:
+    if "^" in text:
+        inner, _, count = text.strip().rpartition("^")
+        return Power(parse_space(_unwrapped(inner, text)), _integer(count.strip(), text))
     name, *rest = (word.strip() for word in text.strip().lower().split(":"))
     if name not in _KINDS or not 1 <= len(rest) <= 2:
         raise _unknown(text)
@@ -78,6 +85,14 @@ def _parse_one(text: str) -> Space:
         return Euclidean(size) if name == "euclidean" else PlanarShapes(size)
     curvature = [_number(word, text) for word in rest[1:]]
     return Sphere(size, *curvature) if name == "sphere" else Hyperbolic(size, *curvature)
+
+
+def _unwrapped(inner: str, text: str) -> str:
+    """Without the parentheses that a power needs around a product, and nothing else may have."""
+    inner = inner.strip()
+    if not re.fullmatch(r"\([^()]*\+[^()]*\)|[^()]*", inner):
+        raise _unknown(text)
+    return inner.strip("()")
 
 
 def _integer(word: str, text: str) -> int:

@@ -127,6 +127,14 @@ class Validated(Space):
     def factors(self) -> tuple[Space, ...]:
         return self.inner_space.factors
 
+    @property
+    def cell(self) -> Space:
+        return self.inner_space.cell
+
+    @property
+    def cells(self) -> int:
+        return self.inner_space.cells
+
     def split(self, x: ArrayLike) -> tuple[Array, ...]:
         return self.inner_space.split(as_numbers(x, self.point_shape, "point"))
 

@@ -101,6 +101,11 @@ def infer(
         )
     if not isinstance(ball, Ball):
         raise InputError("infer takes a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
+    if ball.space.cells > 1:
+        raise NotYetError(
+            "Inference on powers of a space is not built yet. Release their Fréchet mean, or infer "
+            "in few places one by one."
+        )
     check_guarantee(guarantee)
     confidence = check_confidence(confidence)
     if spread is not None:  # refused before the mean is drawn and paid for
