@@ -145,3 +145,17 @@ def test_committed_results_name_their_data_and_no_directory():
     assert str(ROOT) not in text
     for name in document["data"]:
         assert (RESULTS / f"shapes_{name}.png").stat().st_size > 10_000
+
+
+def test_the_committed_neighbour_study_covers_planar_shapes():
+    """No shift beyond the bound, which two clusters approach to 2 %."""
+    with (RESULTS / "study.csv").open(encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file) if r["space"].startswith("planar shapes")]
+    assert {float(r["radius"]) for r in rows} == {0.2, 0.35, 0.55, 0.7}
+    assert all(r["violations"] == "0" for r in rows)
+    large = [r for r in rows if r["kind"] == "two clusters" and int(r["n"]) == 5000]
+    assert len(large) == 4
+    for r in large:
+        bound = math.tan(2 * float(r["radius"])) / 5001
+        assert math.isclose(float(r["bound"]), bound, rel_tol=1e-4)
+        assert float(r["ratio_max"]) >= 0.98
