@@ -32,7 +32,7 @@ SPACES = (
     "sphere:9",
     "spd:3:affine-invariant",
 )
-SENSITIVITY, MINUTES, RELEASES = 0.1, 0.25, 80
+SENSITIVITY, MINUTES, RELEASES = 0.1, 0.25, 120
 
 WRAPPED_GAUSSIAN = (gd.Wrapped(gd.Gaussian()), gd.GaussianDP(1))
 WRAPPED_LAPLACE = (gd.Wrapped(gd.L2Laplace()), gd.PureDP(1))
