@@ -187,6 +187,36 @@ def test_beside_numpy(
         assert 1e9 * median(one_pass) / count <= 200  # processor time: 100 ns on two cores
 
 
+def test_size_of_matrices() -> None:
+    """One pass by the size of SPD matrices, beside numpy's logarithms of the same records."""
+    found = {}
+    counts = {
+        2: 10**5,
+        3: 10**5,
+        4: 10**5,
+        5: 50_000,
+        6: 50_000,
+        10: 20_000,
+        20: 10_000,
+        32: 10_000,
+    }
+    for size, count in counts.items():
+        mean, x = _mean(f"spd:{size}", 1.0), _records(f"spd:{size}", 1.0, count)
+        space, p = mean.space, mean.space.origin
+        clipped, part = mean.ball.clip(x), x[:1000]
+        calls = {
+            "pass": lambda c=clipped, p=p: c.log_sum(p, 4.0),
+            "numpy": lambda s=space, p=p, part=part: s.log_sum(p, part, 4.0),
+        }
+        times = _in_turn(calls, 5, time.process_time)
+        found[str(size)] = {
+            "nanoseconds_per_record": float(f"{1e9 * median(times['pass']) / count:.3g}"),
+            "numpy": float(f"{1e9 * median(times['numpy']) / len(part):.3g}"),
+        }
+    FACTS["a pass by the size of SPD matrices"] = found
+    assert all(t["nanoseconds_per_record"] < t["numpy"] for t in found.values())
+
+
 def test_time_grows_with_the_number_of_records() -> None:
     """One pass, and a whole mean above what it costs at 10,000 records: linear within 15 %."""
     mean, pool = _mean("spd:3", 1.5), _records("spd:3", 1.5, POOL)
