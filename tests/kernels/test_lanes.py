@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 
+from geodp.kernels import loop
 from geodp.kernels.functions import log
 from geodp.kernels.lanes import WIDTH, absolute, root, signed, store, whole
 from geodp.kernels.lanes import load as load_lanes
@@ -49,3 +50,21 @@ def test_arithmetic_is_that_of_numpy():
     np.testing.assert_array_equal(out[:WIDTH], (a + b) * 2.0 - 1.0 / b)
     np.testing.assert_array_equal(out[WIDTH : 2 * WIDTH], np.copysign(np.sqrt(np.abs(a)), b))
     np.testing.assert_array_equal(out[2 * WIDTH :], np.rint(a * 10.0))
+
+
+def test_without_a_place_for_its_cache_a_kernel_is_compiled_all_the_same(monkeypatch):
+    plain = loop.numba.njit
+
+    def refuses(*args, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return plain(*args, **options)
+
+    monkeypatch.setattr(loop.numba, "njit", refuses)
+
+    def nothing(x, count, base, unit, unit2, limit, acc, left):
+        acc[0] = count
+
+    acc = np.zeros(1)
+    loop.compiled(nothing)(np.zeros(1), 7, np.zeros(1), 1.0, 1.0, 1.0, acc, np.zeros(1, np.uint8))
+    assert acc[0] == 7

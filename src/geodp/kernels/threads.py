@@ -11,17 +11,17 @@ from geodp.errors import InputError
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-VARIABLES = ("GEODP_NUM_THREADS", "OMP_NUM_THREADS")
-
 
 def thread_count() -> int:
     """``GEODP_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores this process may use."""
-    for name in VARIABLES:
-        text = os.environ.get(name, "").split(",")[0].strip()
-        if text:
-            if not text.isdecimal() or int(text) < 1:
-                raise InputError(f"The environment variable {name} is an integer of at least one.")
-            return int(text)
+    own = os.environ.get("GEODP_NUM_THREADS", "").strip()
+    if own:
+        if not own.isdecimal() or int(own) < 1:
+            raise InputError("GEODP_NUM_THREADS is an integer of at least one, or not set.")
+        return int(own)
+    others = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if others.isdecimal() and int(others) >= 1:  # anything else is for its own programs to refuse
+        return int(others)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
