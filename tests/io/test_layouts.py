@@ -187,7 +187,7 @@ def test_each_layout_belongs_to_one_kind_of_space(spec):
         except gd.InputError:
             continue
         fits.append(layout)
-    assert len(fits) == {"spd:2": 2, "sphere:2": 5, "hyperbolic:2": 3, "shapes:4": 5}[spec]
+    assert len(fits) == {"spd:2": 4, "sphere:2": 5, "hyperbolic:2": 3, "shapes:4": 5}[spec]
 
 
 @pytest.mark.parametrize(

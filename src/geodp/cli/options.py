@@ -10,6 +10,7 @@ import click
 from geodp.arguments import text_or_none
 from geodp.cli.strategies import MECHANISMS, STATISTICS
 from geodp.errors import InputError
+from geodp.io import matrices_layout
 from geodp.io.declared import LAYOUTS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -45,14 +46,15 @@ layout_options = _all(
     click.option(
         "--layout",
         type=click.Choice(LAYOUTS),
-        help="How numbers spell a point. SPD: full, lower. sphere:2: the angles, and vectors. "
+        help="How numbers spell a point. SPD: full, lower (xx xy yy xz yz zz), upper (xx xy xz yy "
+        "yz zz), diagonal-first (xx yy zz xy xz yz). sphere:2: the angles, and vectors. "
         "Hyperbolic: poincare, or the hyperboloid. Shapes: wide (x1 y1 x2 y2 ..., default), split "
         "(x1 x2 ... y1 y2 ...), long (lines of specimen, landmark, x, y), pkn (R's arrays).",
     ),
     click.option(
         "--columns",
-        type=click.Choice(["full", "lower"]),
-        help="SPD matrices as rows of m*m numbers, or of the lower triangle (11, 21, 22, 31, ...).",
+        type=click.Choice(tuple(matrices_layout.LAYOUTS)),
+        help="The same for SPD matrices alone.",
     ),
     click.option("--lonlat", is_flag=True, help="Directions as longitude, latitude in degrees."),
     click.option("--poincare", is_flag=True, help="Hyperbolic points in Poincaré's unit ball."),

@@ -1,20 +1,36 @@
-"""Files in: records and points from .npy, .npz, CSV, TPS and standard input."""
+"""Files in and out: records and points from .npy, .npz, CSV, TPS, NIfTI and standard input."""
 
 from geodp.io.declared import layout_for
 from geodp.io.inspection import inspect_records
 from geodp.io.layout import Layout
+from geodp.io.linear_map import LinearMap
+from geodp.io.medmnist import LabelledImages, covariance_descriptors, read_medmnist
+from geodp.io.nifti import Grid
+from geodp.io.places import Places, places_of
 from geodp.io.receipts import read_receipt
 from geodp.io.records import read_point, read_records
+from geodp.io.stack import Tensors, read_subjects, read_voxels, write_tensors
 from geodp.io.tps import Specimen, read_tps, write_tps
 
 __all__ = [
+    "Grid",
+    "LabelledImages",
     "Layout",
+    "LinearMap",
+    "Places",
     "Specimen",
+    "Tensors",
+    "covariance_descriptors",
     "inspect_records",
     "layout_for",
+    "places_of",
+    "read_medmnist",
     "read_point",
     "read_receipt",
     "read_records",
+    "read_subjects",
     "read_tps",
+    "read_voxels",
+    "write_tensors",
     "write_tps",
 ]

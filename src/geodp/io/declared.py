@@ -28,15 +28,16 @@ def layout_for(
 
     Parameters
     ----------
-    layout : for SPD matrices ``"full"`` (m² numbers, row by row; the default in CSV) or
-        ``"lower"`` (the lower triangle row by row: 11, 21, 22, 31, …). For ``Sphere(2)``
-        ``"lonlat-degrees"``, ``"lonlat-radians"``, ``"dip-azimuth-degrees"`` or
-        ``"dip-azimuth-radians"`` (dip first; x north, y east, z down), for spheres
-        ``"unit-vectors"``. For ``Hyperbolic(d)`` ``"poincare"``, ``"hyperboloid"`` or
+    layout : for SPD matrices ``"full"`` (m² numbers, row by row; the default in CSV), ``"lower"``
+        (the lower triangle row by row: xx xy yy xz yz zz, as NIfTI, ANTs, DTI-TK, DIPY and AFNI
+        have it), ``"upper"`` (xx xy xz yy yz zz, FSL) or ``"diagonal-first"`` (xx yy zz xy xz yz,
+        MRtrix and TORTOISE). For ``Sphere(2)`` ``"lonlat-degrees"``, ``"lonlat-radians"``,
+        ``"dip-azimuth-degrees"`` or ``"dip-azimuth-radians"`` (dip first; x north, y east, z
+        down), for spheres ``"unit-vectors"``. For ``Hyperbolic(d)`` ``"poincare"``, ``"hyperboloid"`` or
         ``"hyperboloid-time-last"``. For planar shapes ``"wide"`` (x1, y1, x2, y2, …), ``"split"``
         (x1, x2, …, y1, y2, …), ``"long"`` or ``"long-from-0"`` (lines of specimen, landmark, x, y;
         landmarks numbered from 1 or 0) or ``"pkn"`` (R's arrays, specimens last).
-    columns : ``"full"`` or ``"lower"``, the same as by ``layout``.
+    columns : ``"full"``, ``"lower"``, ``"upper"`` or ``"diagonal-first"``, as by ``layout``.
     lonlat : the same as ``layout="lonlat-degrees"``.
     poincare : the same as ``layout="poincare"``.
 
@@ -58,7 +59,9 @@ def layout_for(
             "Declare one of layout, columns, lonlat and poincare; they exclude each other."
         )
     if columns is not None and columns not in matrices_layout.LAYOUTS:
-        raise InputError(f"The columns of a matrix are full or lower, not {columns!r}.")
+        raise InputError(
+            f"The columns of a matrix are {', '.join(matrices_layout.LAYOUTS)}; not {columns!r}."
+        )
     if not declared:
         is_shapes = getattr(space, "from_landmarks", None) is not None
         return landmarks.wide(space) if is_shapes else plain(space)

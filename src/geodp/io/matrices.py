@@ -66,7 +66,7 @@ class MatrixCensus:
         if self.asymmetric:
             hints.append(
                 "Some matrices are not symmetric. Check the order of the components, and declare "
-                "the columns (--columns full or lower)."
+                "it (--layout full, lower, upper or diagonal-first)."
             )
         if self.indefinite:
             hints.append(
