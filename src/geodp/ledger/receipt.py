@@ -147,7 +147,19 @@ class Release:
         return (
             *(() if self.private else (seeded,)),
             budget,
+            *self._places,
             *(() if then is None else (_text(then),)),
+        )
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        """What the domain of maps is."""
+        places = self.space.cells
+        if places == 1 or self.domain is None:
+            return ()
+        return (
+            f"The domain is a ball of radius {self.domain.radius:g} in each of {places} places; "
+            "the promise covers all places of a record together.",
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from geodp.mechanisms.utility import simulated_distances, wrapped_distance_bound
 from geodp.noise.base import Noise
 from geodp.noise.spherical import SphericalLaw
 from geodp.privacy.families import profile_for, ratio_for
-from geodp.privacy.guarantees import Guarantee
+from geodp.privacy.guarantees import Guarantee, PureDP
 from geodp.privacy.numbers import exact
 from geodp.privacy.profile import Profile
 from geodp.privacy.shares import equal_shares, noise_share
@@ -29,6 +29,8 @@ from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 
 _REPEATS = 2000
+_LEAST_REPEATS = 16  # of maps, whose distances vary little
+_WIDEST = 256  # dimensions up to which the profile of a law that is not Gaussian is worked out
 
 
 @final
@@ -147,12 +149,13 @@ class Wrapped(Mechanism):
     def _noise_for(self, space: Space, guarantee: Guarantee, releases: int) -> Noise:
         """The noise with its parameters. A private footpoint's are those of its last draw."""
         last = self.stages(guarantee)[-1].guarantee
+        _check_dim(self.noise, space, last)
         moment = 2 if space.is_flat else 1
         return self.noise.resolved(lambda: best_noise(space.dim, last, moment, releases))
 
     def offset(self, ball: Ball) -> float:
         footpoint = self._public_footpoint(ball.space, ball)
-        return float(ball.space.dist(ball.center, footpoint)) * (1 + 1e-9)
+        return ball.offset(footpoint) * (1 + 1e-9)
 
     def _public_footpoint(self, space: Space, ball: Ball | None) -> Array:
         start = space.origin if ball is None else ball.center
@@ -208,7 +211,8 @@ class WrappedCalibration(Calibration):
 
     def expected_distance(self, at: ArrayLike | None = None) -> float:
         point = self._point(at) if at is not None else self._default_value()
-        values = np.broadcast_to(point, (_REPEATS, *point.shape))
+        repeats = max(_REPEATS // self.space.cells, _LEAST_REPEATS)
+        values = np.broadcast_to(point, (repeats, *point.shape))
         return float(self.distances(values, public_rng()).mean())
 
     def mean_distance(self) -> float | None:
@@ -258,6 +262,15 @@ class WrappedCalibration(Calibration):
         return self.space.project(point)
 
 
+def _check_dim(noise: Noise, space: Space, guarantee: Guarantee) -> None:
+    """Refuse what would take hours to certify: most profiles grow with the dimension."""
+    if space.dim > _WIDEST and noise.name != "gaussian" and not isinstance(guarantee, PureDP):
+        raise ConditionError(
+            f"The profile of {noise.name} noise is not worked out beyond {_WIDEST} dimensions, and "
+            f"{space.spec} has {space.dim}. Use wrapped-gaussian, or a pure promise."
+        )
+
+
 def _lipschitz(space: Space, ball: Ball | None, footpoint: Array) -> float:
     """A bound on how much log at the footpoint stretches distances inside the ball."""
     if space.is_hadamard:
@@ -267,13 +280,12 @@ def _lipschitz(space: Space, ball: Ball | None, footpoint: Array) -> float:
             f"On {space.spec} a wrapped mechanism needs the public ball that holds the value: pass "
             "ball=gd.Ball(space, center, radius)."
         )
-    kappa = space.curvature[1]
+    kappa = space.cell.curvature[1]
     widest = space.injectivity_radius
     if kappa > 0:
         widest = min(widest, math.pi / math.sqrt(kappa))
-    offset = float(space.dist(ball.center, footpoint))
-    reach = (offset + ball.reach) * (1 + 1e-12)
-    if not (reach < widest * (1 - 1e-9) and ball.reach < widest / 2):
+    reach = (ball.offset(footpoint) + ball.cell_reach) * (1 + 1e-12)
+    if not (reach < widest * (1 - 1e-9) and ball.cell_reach < widest / 2):
         raise ConditionError(
             f"On {space.spec} a wrapped mechanism needs a ball of radius below {widest / 2:.6g} "
             f"that lies within {widest:.6g} of the footpoint. Use a smaller ball, or its centre as "

@@ -64,6 +64,8 @@ def _checked(law: MatrixLaw) -> MatrixLaw:
 
 def missing(space: Space, kernel: str) -> str | None:
     """Why a space has no such law at any scale; None if it has."""
+    if space.cells > 1:
+        return f"On powers such as {space.spec} radial laws are not built. Use a wrapped mechanism."
     if space.is_flat:
         return None
     if len(space.factors) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from geodp.kernels.threads import each
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import length
 from geodp.spaces.lattice import LogSum
+from geodp.statistics.maps import clip_maps
 from geodp.statistics.records import ClippedRecords, as_records, raw_block, raw_chunks
 
 if TYPE_CHECKING:
@@ -34,10 +36,13 @@ class Ball:
     rule: a record outside moves along the geodesic to the edge; one that is no point of the space
     (NaN, indefinite, off the manifold), or at the cut locus of the centre, becomes the centre.
 
+    On a ``gd.Power`` it is a ball in each place, all of the one radius, and the rule works place by
+    place: a map with one bad voxel loses that voxel alone.
+
     Parameters
     ----------
     space : the space of the records.
-    center : array of shape ``space.point_shape``.
+    center : array of shape ``space.point_shape``; on a Power also one point for all places.
     radius : geodesic distance, finite and positive, in the space's own length.
     physical_unit, component_order, frame : what the raw numbers are (``"1e-3 mm^2/s"``, ``"xx xy
         yy"``, ``"scanner"``), declared by you and copied to the receipt; never guessed.
@@ -62,7 +67,10 @@ class Ball:
     physical_unit: str | None = None
     component_order: str | None = None
     frame: str | None = None
-    reach: float = field(init=False)  # radius after rounding: true for every clipped record
+    # what is true of every clipped record after rounding: its distance from the centre, and the
+    # distance in each place of a map; the same number for all spaces but powers
+    reach: float = field(init=False)
+    cell_reach: float = field(init=False)
 
     def __post_init__(self) -> None:
         space = self.space
@@ -74,6 +82,8 @@ class Ball:
         if self.center is None:
             raise InputError("The centre is missing. It is public and must be given.")
         center = real_array(self.center, "The centre")
+        if center.shape == space.cell.point_shape:
+            center = np.array(np.broadcast_to(center, space.point_shape))
         if center.shape != space.point_shape:
             raise SpaceError(
                 f"The centre has shape {center.shape}; a point of {space.spec} has shape "
@@ -92,7 +102,9 @@ class Ball:
         center.setflags(write=False)
         object.__setattr__(self, "center", center)
         object.__setattr__(self, "radius", radius)
-        reach = radius * (1 + _SLACK) + space.log_error(center, radius * (1 + _SLACK))
+        centers = np.unique(center.reshape(space.cells, *space.cell.point_shape), axis=0)
+        wide = radius * (1 + _SLACK)
+        reach = wide + max(space.cell.log_error(point, wide) for point in centers)
         if not reach <= radius * (1 + 1e-3):
             raise ConditionError(
                 f"A ball of radius {radius:g} around this centre is too wide for 64-bit floats on "
@@ -100,7 +112,10 @@ class Ball:
                 "radius. Use a smaller radius, a centre that is better conditioned or nearer to 0, "
                 "or another metric."
             )
-        object.__setattr__(self, "reach", float(np.nextafter(reach, np.inf)))
+        reach = float(np.nextafter(reach, np.inf))
+        whole = reach if space.cells == 1 else math.sqrt(space.cells) * reach * (1 + 1e-12)
+        object.__setattr__(self, "cell_reach", reach)
+        object.__setattr__(self, "reach", whole)
 
     @classmethod
     def from_eigenvalues(
@@ -118,7 +133,7 @@ class Ball:
         >>> round(ball.radius, 4)
         2.9455
         """
-        make = getattr(space, "eigenvalue_ball", None)
+        make = getattr(space.cell, "eigenvalue_ball", None)
         if make is None:
             raise SpaceError(
                 f"Eigenvalue limits describe SPD matrices, not points of {space.spec}."
@@ -148,7 +163,7 @@ class Ball:
         >>> round(ball.radius, 4)
         0.3491
         """
-        make = getattr(space, "degree_ball", None)
+        make = getattr(space.cell, "degree_ball", None)
         if make is None:
             raise SpaceError(
                 f"Degrees describe directions on a sphere, not points of {space.spec}."
@@ -171,6 +186,8 @@ class Ball:
                 raise InputError("These records were clipped to another ball.")
             return records
         source = self.accept(records)
+        if self.space.cells > 1:
+            return clip_maps(self, source)
         if len(source) >= MANY and (kernel := self.space.kernel()) is not None:
             return self._fused_clip(source, kernel)
         moved = np.zeros(len(source), dtype=bool)
@@ -216,18 +233,61 @@ class Ball:
 
     def project(self, x: ArrayLike) -> Array:
         """Points outside moved along the geodesic from the centre to the edge."""
-        x = np.asarray(x, dtype=np.float64)
-        return self.apply_rule(x.reshape(-1, *self.space.point_shape))[0].reshape(x.shape)
+        x, out = np.asarray(x, dtype=np.float64), np.empty(np.shape(x))
+        for ball, at in self.places:
+            part = self._cells(x)[:, at].reshape(-1, *ball.space.point_shape)
+            fixed = ball.apply_rule(part)[0]
+            self._cells(out)[:, at] = fixed.reshape(-1, len(at), *ball.space.point_shape)
+        return out
+
+    def _cells(self, x: Array) -> Array:
+        """A view of points as ``(n, places, *cell.point_shape)``."""
+        return x.reshape(-1, self.space.cells, *self.space.cell.point_shape)
+
+    @functools.cached_property
+    def places(self) -> tuple[tuple[Ball, Any], ...]:
+        """The balls of the places, equal ones once, and which places have each."""
+        space = self.space
+        if space.cells == 1:
+            return ((self, np.arange(1)),)
+        centers, which = np.unique(self.center, axis=0, return_inverse=True)
+        balls = (Ball(space.cell, point, self.radius) for point in centers)
+        return tuple((b, np.flatnonzero(which.ravel() == i)) for i, b in enumerate(balls))
+
+    def offset(self, point: ArrayLike) -> float:
+        """The distance of a point from the centre; on a Power the greatest in any place."""
+        return float(np.max(self.space.cell.dist(self.center, point)))
+
+    def holds(self, point: Array) -> bool:
+        """Whether a point lies in the ball, up to the rounding of clipped records."""
+        space = self.space
+        with np.errstate(all="ignore"):
+            known = bool(space.contains(point)) and not bool(space.cut_locus(self.center, point))
+            return known and self.offset(point) <= self.cell_reach
+
+    def log_error(self, offset: float = 0.0) -> float:
+        """The rounding of log-coordinates between the ball's points and one at ``offset``."""
+        return self.space.log_error(self.center, max(self.cell_reach, offset))
+
+    def edge(self, z: Array) -> Array:
+        """The points at the ball's radius in the directions of coordinates ``(n, dim)``."""
+        z = z.reshape(len(z), self.space.cells, self.space.cell.dim)
+        z = z * (self.radius / np.linalg.norm(z, axis=-1, keepdims=True))
+        return self.space.exp_coords(self.center, z.reshape(len(z), self.space.dim))
 
     @property
     def chunk_rows(self) -> int:
         """Records per chunk: a public constant of the space."""
-        return max(64, _CHUNK_FLOATS // int(np.prod(self.space.point_shape)))
+        return self._rows_of(_CHUNK_FLOATS)
 
     @property
     def block_rows(self) -> int:
         """Records per block of a compiled pass: a public constant of the space."""
-        return max(64, BLOCK_FLOATS // int(np.prod(self.space.point_shape)))
+        return self._rows_of(BLOCK_FLOATS)
+
+    def _rows_of(self, floats: int) -> int:
+        least = max(1, 64 // self.space.cells)
+        return max(least, floats // int(np.prod(self.space.point_shape)))
 
     def apply_rule(self, x: Array) -> tuple[Array, BoolArray, Array]:
         """The public rule on ``(n, *point_shape)``; which records changed; the new log-coordinates

@@ -39,7 +39,7 @@ class ClippedRecords:
         moved: BoolArray,
         replaced: tuple[Array, ...],
         rough: BoolArray | None,
-        center_log: Array,
+        center_log: Array | None,
         kernel: Kernel | None = None,
     ):
         self.ball = ball
@@ -55,8 +55,9 @@ class ClippedRecords:
 
     @property
     def replaced_share(self) -> float:
-        """The share of records that the rule moved or replaced: private until noise is added."""
-        return int(np.count_nonzero(self._moved)) / len(self)
+        """The share of records (of their points, for maps) that the rule moved or replaced: private
+        until noise is added."""
+        return int(np.count_nonzero(self._moved)) / self._moved.size
 
     @property
     def _rows(self) -> int:

@@ -32,6 +32,7 @@ from geodp.verbs.stages import (
 )
 
 _PROBES = 64
+_USEFUL = 0.1  # noise in each place of a map, in radii, that n is named for
 _WORTH = 0.01  # relative: the gain in distance that pays for a law with parameters
 
 
@@ -247,7 +248,25 @@ def ranked(
         releases=purse.releases,
         replaced=division.count,
         deviation=deviation,
-        warning=_warning(statistic, in_order[0].center),
+        warning=_warning(statistic, in_order[0].center)
+        or _drowned(statistic, n, in_order[0].center),
+    )
+
+
+def _drowned(statistic: Statistic, n: int, distance: float | None) -> str:
+    """What to say of maps whose noise in each place is as wide as the ball there."""
+    cells, ball = statistic.space.cells, statistic.ball
+    if cells == 1 or ball is None or distance is None:
+        return ""
+    there = distance / math.sqrt(cells)
+    if there < ball.radius:
+        return ""
+    needed = math.ceil(n * there / (_USEFUL * ball.radius))
+    return (
+        f"In each of the {cells} places the noise is about {there:.3g} wide, and the ball's radius "
+        f"is {ball.radius:g}: such a map says nothing. The noise grows with the square root of the "
+        f"number of places and falls with n: about {needed} records would bring it to a tenth of "
+        "the radius. Take fewer places, or more records."
     )
 
 

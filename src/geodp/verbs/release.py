@@ -252,10 +252,7 @@ def _inside(statistic: Statistic, value: ArrayLike) -> Array:
         )
     if ball is None:
         return point
-    with np.errstate(all="ignore"):
-        known = bool(space.contains(point)) and not bool(space.cut_locus(ball.center, point))
-        near = known and float(space.dist(ball.center, point)) <= ball.reach
-    return point if near else ball.project(point)
+    return point if ball.holds(point) else ball.project(point)
 
 
 def _subject(statistic: Statistic) -> Subject | None:

@@ -10,13 +10,14 @@ from geodp.ledger.facts import Sensitivity
 from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.privacy.guarantees import Guarantee
 from geodp.random import public_rng
-from geodp.spaces.base import Array
+from geodp.spaces.base import Array, Space
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import calibrate
 
 REPEATS = 1000
 _UNRESOLVED = 1e100  # stands for a distance that floats cannot tell: the release is useless
+_LEAST = 16
 _NESTED = 200  # repeats where every draw needs a calibration of its own
 
 
@@ -32,8 +33,7 @@ def sensitivity_of(statistic: Statistic, n: int, mechanism: Mechanism | None = N
     ball, error = route_of(statistic).ball, statistic.error_bound
     if ball is not None:
         offset = 0.0 if mechanism is None else mechanism.offset(ball)
-        rounding = ball.space.log_error(ball.center, max(ball.reach, offset))
-        error = float(np.nextafter(error + rounding, np.inf))
+        error = float(np.nextafter(error + ball.log_error(offset), np.inf))
     return Sensitivity(statistic.sensitivity(n), error)
 
 
@@ -119,14 +119,17 @@ def stage_facts(
 def at_center(statistic: Statistic) -> Array:
     """The ball's centre (or the space's origin), once for each repeat."""
     point = statistic.space.origin if statistic.ball is None else statistic.ball.center
-    return np.broadcast_to(point, (REPEATS, *point.shape))
+    return np.broadcast_to(point, (_repeats(statistic.space), *point.shape))
 
 
 def at_edge(statistic: Statistic, rng: np.random.Generator) -> Array:
     """Random points at the ball's radius; the origin again where there is no ball."""
     if statistic.ball is None:
         return at_center(statistic)
-    space, ball = statistic.space, statistic.ball
-    z = rng.standard_normal((REPEATS, space.dim))
-    z *= ball.radius / np.linalg.norm(z, axis=1, keepdims=True)
-    return space.exp_coords(ball.center, z)
+    z = rng.standard_normal((_repeats(statistic.space), statistic.space.dim))
+    return statistic.ball.edge(z)
+
+
+def _repeats(space: Space) -> int:
+    """Distances between maps, sums over their places, vary less: fewer repeats tell as much."""
+    return max(REPEATS // space.cells, _LEAST)

@@ -1,0 +1,88 @@
+"""Records that are maps, a point in each of many places: the public rule and the means, place by
+place (docs/proofs/units)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodp.kernels import MANY
+from geodp.spaces.base import Array, BoolArray
+from geodp.statistics.records import ClippedRecords, raw_block, source_of
+
+if TYPE_CHECKING:
+    from geodp.statistics.domain import Ball
+    from geodp.statistics.frechet_mean import FrechetMean
+
+_UP = 1 + 1e-12  # covers the rounding of a square root and a sum
+_RECORDS = 2**20  # points that are read at a time
+
+
+def clip_maps(ball: Ball, source: Any) -> ClippedRecords:
+    """Maps of shape ``(n, V, ...)`` after the public rule of each place's ball."""
+    rows, places = ball.chunk_rows, ball.places
+    moved = np.zeros((len(source), ball.space.cells), dtype=bool)
+    replaced = []
+    for start in range(0, len(source), rows):
+        block = raw_block(source, start, rows, copy=True)
+        changed = moved[start : start + len(block)]
+        for cell_ball, at in places:
+            part = np.ascontiguousarray(block[:, at]).reshape(-1, *cell_ball.space.point_shape)
+            hit = _rule(cell_ball, part)
+            changed[:, at] = hit.reshape(len(block), len(at))
+            block[:, at] = part.reshape(len(block), len(at), *cell_ball.space.point_shape)
+        replaced.append(block[changed])
+    return ClippedRecords(ball, source, moved, tuple(replaced), None, None)
+
+
+def _rule(ball: Ball, points: Array) -> BoolArray:
+    """Put what the rule makes of points in their place; which ones it moved or replaced.
+
+    A kernel finds those well inside, which the rule leaves alone.
+    """
+    hit = np.zeros(len(points), dtype=bool)
+    at = np.arange(len(points))
+    kernel = ball.space.kernel() if len(points) >= MANY else None
+    if kernel is not None:
+        with np.errstate(all="ignore"):
+            fused = kernel.at(ball.center)
+            at = np.flatnonzero(ball.space.fused_sum(fused, points, ball.reach, ball.radius)[1])
+    for start in range(0, len(at), ball.chunk_rows):
+        some = at[start : start + ball.chunk_rows]
+        points[some], hit[some], _ = ball.apply_rule(points[some])
+    return hit
+
+
+def map_error(ball: Ball, bound: str) -> float:
+    """The error bound of the means of all places together: their own add in squares."""
+    from geodp.statistics.frechet_mean import FrechetMean
+
+    squares = sum(len(at) * FrechetMean(b, bound).error_bound ** 2 for b, at in ball.places)
+    return math.sqrt(squares) * _UP
+
+
+def map_mean(statistic: FrechetMean, records: ClippedRecords) -> Array:
+    """The certified means of all places, each of the points that the maps have there.
+
+    Read a few places at a time: a memory map is never read whole.
+    """
+    from geodp.statistics.many_means import frechet_means
+
+    source, ball = source_of(records), records.ball
+    values = np.empty(ball.space.point_shape)
+    step = max(1, _RECORDS // len(source))
+    for cell_ball, at in ball.places:
+        for start in range(0, len(at), step):
+            some = at[start : start + step]
+            there = np.moveaxis(np.asarray(_columns(source, some)), 1, 0)
+            values[some] = frechet_means(cell_ball, there, lambda _: statistic.progress()).value
+    return values
+
+
+def _columns(source: Any, at: Any) -> Any:
+    """Those places of all maps, by a slice where they are neighbours."""
+    if at[-1] - at[0] == len(at) - 1:
+        return source[:, at[0] : at[-1] + 1]
+    return source[:, at]

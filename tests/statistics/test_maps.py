@@ -1,0 +1,121 @@
+"""Maps: a ball in each place, means of all places, and the sensitivity of all together."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import geodp as gd
+from geodp.spaces.base import Space
+from geodp.verbs.stages import sensitivity_of
+
+SPACES = [
+    (gd.SPD(2), 1.0),
+    (gd.Sphere(2), 0.9),
+    (gd.Euclidean(2), 1.0),
+    (gd.Product(gd.Sphere(2), gd.Euclidean(1)), 0.8),
+]
+
+
+def _maps(space: Space, n: int, places: int, spread: float, seed: int = 0) -> np.ndarray:
+    z = np.random.default_rng(seed).normal(size=(n, places, space.dim)) * spread
+    return space.project(space.exp_coords(space.origin, z))
+
+
+@pytest.mark.parametrize(("space", "radius"), SPACES)
+def test_the_mean_of_maps_is_the_mean_in_each_place(space: Space, radius: float) -> None:
+    maps = _maps(space, 30, 5, 0.5)
+    maps[0, 2] = np.nan  # one bad place, not a bad map
+    maps[1, 4] *= 1.5  # no point of a sphere, far away elsewhere
+    ball = gd.Ball(gd.Power(space, 5), space.origin, radius)
+    found = gd.FrechetMean(ball).evaluate(maps)
+    alone = gd.FrechetMean(gd.Ball(space, space.origin, radius))
+    expected = [alone.evaluate(maps[:, place]).value for place in range(5)]
+    gaps = space.dist(np.array(expected), found.value)
+    assert np.linalg.norm(gaps) <= found.error_bound + math.sqrt(5) * alone.error_bound
+    assert found.error_bound >= math.sqrt(5) * alone.error_bound
+
+
+def test_compiled_passes_give_the_same_means() -> None:
+    space = gd.SPD(3)
+    maps = _maps(space, 400, 40, 0.5)
+    maps[3, 7], maps[5, 9] = np.nan, -np.eye(3)
+    ball = gd.Ball(gd.Power(space, 40), np.eye(3), 1.0)
+    clipped = ball.clip(maps)
+    found = gd.FrechetMean(ball).evaluate(clipped)
+    alone = gd.Ball(space, np.eye(3), 1.0)
+    for place in (7, 9, 20):
+        expected = gd.FrechetMean(alone).evaluate(maps[:, place]).value
+        assert space.dist(expected, found.value[place]) <= found.error_bound
+    shares = [alone.clip(maps[:, place]).replaced_share for place in range(40)]
+    assert math.isclose(clipped.replaced_share, np.mean(shares), rel_tol=1e-12)
+    chunks = np.concatenate(list(clipped.chunks()))
+    assert np.all(space.dist(np.eye(3), chunks) <= alone.reach)
+    assert np.array_equal(chunks[3, 7], np.eye(3))
+
+
+def test_every_place_may_have_its_own_centre() -> None:
+    space, centers = gd.Sphere(2), np.eye(3)
+    maps = space.exp_coords(centers, np.random.default_rng(1).normal(size=(20, 3, 2)) * 0.3)
+    ball = gd.Ball(gd.Power(space, 3), centers, 0.7)
+    found = gd.FrechetMean(ball).evaluate(maps).value
+    for place in range(3):
+        alone = gd.FrechetMean(gd.Ball(space, centers[place], 0.7))
+        assert space.dist(alone.evaluate(maps[:, place]).value, found[place]) < 1e-8
+
+
+@pytest.mark.parametrize(("space", "radius"), [(gd.SPD(2), 1.0), (gd.Sphere(2), 0.9)])
+def test_one_map_moves_the_mean_by_the_sensitivity_and_no_more(space: Space, radius: float) -> None:
+    """Opposite edges in every place, the worst case, come near the bound; nothing passes it."""
+    n, places = 40, 6
+    ball = gd.Ball(gd.Power(space, places), space.origin, radius)
+    mean = gd.FrechetMean(ball)
+    z = np.zeros((n, places, space.dim))
+    z[..., 0] = 0.999 * radius * (-1.0) ** np.arange(n)[:, None]
+    one, other = z.copy(), z.copy()
+    other[0] *= -1
+    values = [mean.evaluate(space.exp_coords(space.origin, c)).value for c in (one, other)]
+    moved = float(ball.space.dist(*values))
+    bound = mean.sensitivity(n) + 2 * mean.error_bound
+    curved = 2 * math.tan(radius) / n if space.curvature[1] > 0 else 2 * radius / n
+    assert math.isclose(mean.sensitivity(n), math.sqrt(places) * curved, rel_tol=1e-6)
+    assert 0.6 * bound < moved <= bound
+
+
+def test_rounding_does_not_grow_with_the_number_of_places() -> None:
+    """A ball of the whole product would be useless: exp(sqrt(1000)) times the rounding."""
+    few, many = (gd.Ball(gd.Power(gd.SPD(3), k), np.eye(3), 1.0) for k in (10, 1000))
+    first, second = (sensitivity_of(gd.FrechetMean(b), 100).error_bound for b in (few, many))
+    assert math.isclose(second, 10 * first, rel_tol=1e-3)
+
+
+def test_release_of_maps_and_its_receipt() -> None:
+    space = gd.Power(gd.Sphere(2), 4)
+    ball = gd.Ball(space, [0.0, 0.0, 1.0], 0.8)
+    maps = ball.edge(np.random.default_rng(2).normal(size=(50, 8)))
+    out = gd.release(maps, gd.FrechetMean(ball), gd.GaussianDP(1), gd.Wrapped(gd.Gaussian()))
+    assert out.value.shape == (4, 3)
+    assert space.contains(out.value)
+    assert any("in each of 4 places" in note for note in out.notes)
+    assert all(check.passed for check in gd.verify(gd.Release.from_json(out.to_json())))
+
+
+def test_a_value_outside_one_place_is_pulled_in_there() -> None:
+    ball = gd.Ball(gd.Power(gd.Euclidean(1), 4), [0.0], 1.0)
+    point = np.array([[1.9], [0.1], [0.0], [0.0]])  # in the ball of the product, not in the place's
+    assert not ball.holds(point)
+    assert np.allclose(ball.project(point), [[1.0], [0.1], [0.0], [0.0]], rtol=1e-12)
+
+
+def test_plan_says_when_maps_are_useless_and_what_n_would_help() -> None:
+    ball = gd.Ball(gd.Power(gd.Euclidean(1), 900), [0.0], 1.0)
+    mean, noise = gd.FrechetMean(ball), [gd.Wrapped(gd.Gaussian())]
+    # scale 2 sqrt(900)/n in each place: 60/n against a radius of 1
+    useless = gd.plan(mean, 20, gd.GaussianDP(1), noise, replaced=0)
+    needed = re.search(r"about ([0-9]+) records", useless.warning)
+    assert needed is not None
+    assert math.isclose(int(needed[1]), 600, rel_tol=0.05)
+    assert gd.plan(mean, 600, gd.GaussianDP(1), noise, replaced=0).warning == ""
