@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -306,5 +307,12 @@ def test_no_tampered_receipt_makes_a_traceback(receipt, data):
     assert (result.stdout == "") == (result.exit_code == 2)
 
 
-def test_a_command_that_is_not_built_yet_says_so() -> None:
-    assert_refused(run("serve", "--port", "0", "--no-browser"), about="not built yet")
+def test_the_page_refuses_a_ledger_that_is_none_and_a_port_that_is_taken() -> None:
+    assert_refused(
+        run("serve", "--port", "0", "--no-browser", "--ledger", "none.db"), about="ledger"
+    )
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert_refused(run("serve", "--port", port, "--no-browser"), about="taken")

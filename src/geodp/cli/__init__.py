@@ -12,7 +12,7 @@ from geodp.cli.planning import calibrate, plan
 from geodp.cli.program import EXIT_CODES, Program
 from geodp.cli.receipts import report, verify
 from geodp.cli.releasing import release
-from geodp.errors import NotYetError
+from geodp.cli.serving import serve
 
 __all__ = ["main"]
 
@@ -26,17 +26,6 @@ def main() -> None:
     A file named - is standard input. plan and calibrate read no data; inspect is for the curator's
     eyes; release and infer are the only commands that spend privacy.
     """
-
-
-@click.command(
-    hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
-)
-def serve() -> None:
-    """A page in the browser. Not built yet."""
-    raise NotYetError(
-        "geodp serve is not built yet: the page in the browser comes in a later version. Use geodp "
-        "plan, geodp release and geodp report."
-    )
 
 
 for command in (inspect, plan, calibrate, release, infer, verify, report, audit, ledger, serve):

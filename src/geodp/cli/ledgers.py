@@ -185,7 +185,7 @@ def _page(facts: dict[str, Any]) -> str:
     budget = facts["budget"]
     lines = [
         f"{facts['ledger']}: a budget for each {facts['unit']} ({facts['neighbours']})",
-        *(_amount(name, budget) for name in ("limit", "spent", "left")),
+        *(f"  {name}: {said}" for name, said in amount_lines(budget)),
     ]
     for row in facts["datasets"]:
         group = "" if row["group"] is None else f" [{row['group']}]"
@@ -197,25 +197,36 @@ def _page(facts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _amount(name: str, budget: dict[str, Any]) -> str:
-    forms = budget[f"{name}_as"]
+def amount_lines(budget: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    """Limit, spent and left, each in words."""
+    for name in ("limit", "spent", "left"):
+        yield name, _amount(budget[f"{name}_as"])
+
+
+def _amount(forms: dict[str, Any] | None) -> str:
     if forms is None:
-        return f"  {name}: nothing"
+        return "nothing"
     said = [f"{key} {forms[key]}" for key in ("mu", "rho") if key in forms]
     if "delta" in forms:
         said.append(f"epsilon {forms['epsilon']:.6g} at delta {forms['delta']}")
     elif "epsilon" in forms:
         said.append(f"epsilon {forms['epsilon']}")
-    return f"  {name}: {', or '.join(said)}"
+    return ", or ".join(said)
 
 
-def _lines(entries: Iterable[dict[str, Any]]) -> Iterable[str]:
+def entry_lines(entries: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str, str, str]]:
+    """Each entry's number, time and kind, and what it says."""
     for entry in entries:
         try:
             said = _KINDS[entry["kind"]](entry["body"])
         except (KeyError, TypeError):  # a damaged ledger; "verify" says more
             said = "unreadable"
-        yield f"{entry['number']:>6}  {entry['at']}  {entry['kind']:<9} {said}"
+        yield str(entry["number"]), entry["at"], entry["kind"], said
+
+
+def _lines(entries: Iterable[dict[str, Any]]) -> Iterable[str]:
+    for number, at, kind, said in entry_lines(entries):
+        yield f"{number:>6}  {at}  {kind:<9} {said}"
 
 
 def _place(body: dict[str, Any]) -> str:

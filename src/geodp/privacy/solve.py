@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from geodp.errors import GuaranteeError
@@ -94,6 +95,7 @@ def _gaussian_pure(_: PureDP) -> Fraction:
     )
 
 
+@lru_cache(maxsize=1024)
 def _gaussian_approx(promise: ApproxDP) -> Fraction:
     return _found(
         lambda t: GaussianProfile(square=t**2).delta_upper(promise.epsilon) <= promise.delta, 1.0

@@ -1,0 +1,163 @@
+"""From the form of a release to what is asked: every refusal comes before anything is spent."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, final
+
+import geodp as gd
+from geodp.arguments import text_or_none
+from geodp.errors import GeodpError, InputError
+from geodp.io import Layout, layout_for
+from geodp.io.declared import LAYOUTS
+from geodp.io.records import read_layout
+from geodp.mechanisms import parse_mechanism
+from geodp.web.estimates import mechanisms
+from geodp.web.fields import Fields, one_of
+from geodp.web.planned import Asked
+from geodp.web.question import STATISTICS, ball_of, promise_of
+
+HEADERS = {"": None, "yes": True, "no": False}
+_ENDINGS = (".npy", ".npz", ".csv", ".tps", ".txt")
+_LONGEST_NAME = 60
+
+
+@final
+@dataclass(frozen=True)
+class Upload:
+    """A file that was sent with the form; no name means none was."""
+
+    name: str
+    stream: BinaryIO
+
+
+def asked_of(fields: Fields, upload: Upload | None) -> Asked | None:
+    """What a form asks for; None where a field is wrong, which ``fields.errors`` then says.
+
+    The file is read here, its form looked at and no record's value.
+    """
+    ball = ball_of(fields)
+    promise = promise_of(fields)
+    make = fields.read("statistic", lambda text: one_of(text, "The statistic", STATISTICS))
+    statistic = None
+    if ball is not None and make is not None:
+        statistic = fields.read("statistic", lambda _: make(ball))
+    choice = {"best": None} | mechanisms()
+    fields.read("mechanism", lambda text: one_of(text, "The mechanism", choice))
+    unit = fields.read("unit", _text)
+    paying = fields.read("ledger", _ledger)
+    dataset = fields.read("dataset", _text) or None
+    group = fields.read("group", _text) or None
+    if fields.text("ledger") and not fields.text("dataset"):
+        fields.wrong("dataset", "A ledger needs the data set's name, by which it knows it again.")
+    for name, said in (("dataset", dataset), ("group", group)):
+        if said and not fields.text("ledger"):
+            fields.wrong(name, "This belongs to a ledger: name the ledger too.")
+    if paying is not None and unit and unit != paying.unit:
+        fields.wrong("unit", f"The ledger protects one {paying.unit}: use its unit.")
+    layout = None if ball is None else fields.read("layout", lambda text: _layout(text, ball))
+    header = fields.read("header", lambda text: one_of(text, "The header", HEADERS))
+    records = None
+    if ball is not None and layout is not None and "header" not in fields.errors:
+        records = fields.read("file", lambda text: _records(text, upload, layout, header, ball))
+    if fields.errors or records is None or statistic is None or promise is None:
+        return None
+    name = fields.text("mechanism")
+    considered = None if name == "best" else [parse_mechanism(name)]
+    return _planned(
+        fields,
+        lambda: gd.plan(statistic, len(records), promise, considered, ledger=paying),
+        lambda plan: Asked(
+            records,
+            _shown(fields, upload),
+            statistic,
+            promise,
+            plan.best,
+            unit or None,
+            paying,
+            dataset,
+            group,
+            plan,
+        ),
+    )
+
+
+def _planned(
+    fields: Fields, plan: Callable[[], Any], asked: Callable[[Any], Asked]
+) -> Asked | None:
+    try:
+        return asked(plan())
+    except GeodpError as error:
+        fields.wrong("ledger" if fields.text("ledger") else "mechanism", str(error))
+        return None
+
+
+def _text(text: str) -> str:
+    return text_or_none(text, "The text") or ""
+
+
+def _ledger(text: str) -> gd.Ledger | None:
+    if not text:
+        return None
+    ledger = gd.Ledger(text)
+    _ = ledger.facts  # a ledger that cannot be read is found out here
+    return ledger
+
+
+def _layout(text: str, ball: gd.Ball) -> Layout:
+    if text and text not in LAYOUTS:
+        raise InputError(f"The layout is one of {', '.join(LAYOUTS)}, or none.")
+    return layout_for(ball.space, layout=text or None)
+
+
+def _records(
+    path: str, upload: Upload | None, layout: Layout, header: bool | None, ball: gd.Ball
+) -> Any:
+    if upload is not None and path:
+        raise InputError("Name a file on this machine or send one, not both.")
+    if upload is None:
+        if not path:
+            raise InputError("Name the file of records, or send one.")
+        if path == "-":
+            raise InputError("The page has no standard input; name a file.")
+        return _enough(ball.accept(read_layout(path, layout, header=header)))
+    with _kept(upload) as place:
+        try:
+            found = read_layout(place, layout, header=header)
+            return _enough(ball.accept(found).copy())
+        except InputError as error:
+            raise InputError(str(error).replace(str(place.parent) + os.sep, "")) from error
+
+
+def _enough(records: Any) -> Any:
+    if len(records) < 2:
+        raise InputError("A release needs at least two records.")
+    return records
+
+
+@contextmanager
+def _kept(upload: Upload) -> Iterator[Path]:
+    """The upload in a directory that nobody else may read, for as long as it is needed."""
+    with tempfile.TemporaryDirectory(prefix="geodp-") as folder:
+        place = Path(folder) / _safe(upload.name)
+        with place.open("wb") as file:
+            while block := upload.stream.read(2**20):
+                file.write(block)
+        yield place
+
+
+def _safe(name: str) -> str:
+    """A file name of plain letters that keeps its ending."""
+    stem, ending = os.path.splitext(Path(name.replace("\\", "/")).name)
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in stem)
+    known = ending.lower() if ending.lower() in _ENDINGS else ""
+    return (kept[:_LONGEST_NAME] or "upload") + known
+
+
+def _shown(fields: Fields, upload: Upload | None) -> str:
+    return fields.text("file") if upload is None else _safe(upload.name)

@@ -1,0 +1,102 @@
+"""Rows that take longer than a form may wait: worked out by another process, kept for later."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from typing import TypeAlias, final
+
+from geodp.web.estimates import Estimate, estimate, mechanisms, reference, refusal
+from geodp.web.fields import Fields
+from geodp.web.question import STATISTICS, Question, question_of
+
+_KEPT = 2000
+
+Key: TypeAlias = "tuple[tuple[tuple[str, str], ...], str, str]"
+
+ASKED = (
+    *("space", "center", "radius", "eigenvalues", "degrees"),
+    *("n", "notion", "amount", "second", "releases"),
+)
+"""The fields that a row follows from."""
+
+
+def work(key: Key) -> Estimate:
+    """A row from the texts of a form; runs in the other process."""
+    texts, statistic, mechanism = key
+    fields = Fields(dict(texts))
+    question = question_of(fields)
+    assert question is not None
+    return estimate(question, statistic, mechanisms()[mechanism])
+
+
+@final
+class Desk:
+    """Gives rows that are known, and has the others worked out meanwhile.
+
+    Refusals and rows by the mechanism of the curves are made at once. What an earlier question
+    still waits for is dropped when the next one comes.
+    """
+
+    def __init__(self, executor: Executor | None = None) -> None:
+        self._executor = executor
+        self._running: dict[Key, Future[Estimate]] = {}
+        self._known: OrderedDict[Key, Estimate] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def rows(self, texts: Mapping[str, str], question: Question) -> list[Estimate | Key]:
+        """A row for each statistic and mechanism; a key where it is not known yet."""
+        asked = tuple((name, texts.get(name, "")) for name in ASKED)
+        keys = [(asked, statistic, name) for statistic in STATISTICS for name in mechanisms()]
+        quick, named = reference(question.notion), mechanisms()
+        with self._lock:
+            for key in keys:
+                if key in self._known:
+                    continue
+                row = refusal(question, key[1], named[key[2]])
+                if row is None and key[2] == quick.name:
+                    row = estimate(question, key[1], quick)
+                if row is not None:
+                    self._keep(key, row)
+            self._collect()
+            missing = [key for key in keys if key not in self._known]
+            for old in set(self._running) - set(missing):
+                if self._running[old].cancel():
+                    del self._running[old]
+            for key in missing:
+                if key not in self._running:
+                    self._running[key] = self._pool().submit(work, key)
+            return [self._known.get(key, key) for key in keys]
+
+    def close(self) -> None:
+        """End the other process."""
+        if self._executor is not None:
+            for process in list((getattr(self._executor, "_processes", None) or {}).values()):
+                process.terminate()
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _collect(self) -> None:
+        for key in [key for key, future in self._running.items() if future.done()]:
+            future = self._running.pop(key)
+            if future.cancelled():
+                continue
+            error = future.exception()
+            if error is None:
+                self._keep(key, future.result())
+            else:  # its message could say anything
+                self._keep(key, Estimate(key[1], key[2], why_not="This row could not be computed."))
+                self._executor = None
+
+    def _keep(self, key: Key, row: Estimate) -> None:
+        self._known[key] = row
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+
+    def _pool(self) -> Executor:
+        if self._executor is None:
+            context = multiprocessing.get_context("spawn")
+            self._executor = ProcessPoolExecutor(1, mp_context=context)
+        return self._executor

@@ -1,0 +1,166 @@
+"""How far a release is expected to land from a value at the ball's centre: the planner's rows.
+
+``gd.plan`` looks at centre and edge, and ranks. The page shows the centre alone, by a formula where
+there is one, so that it can answer while a form is filled in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+
+import geodp as gd
+from geodp.errors import GeodpError
+from geodp.inference.shares import REPLACED
+from geodp.mechanisms import Calibration, Mechanism, candidates
+from geodp.random import public_rng
+from geodp.spaces.base import Array
+from geodp.spaces.parse import parse_space
+from geodp.statistics.route import is_direct, route_of
+from geodp.verbs.replaced import divided
+from geodp.verbs.stages import calibrated
+from geodp.web.question import STATISTICS, Question
+from geodp.web.response import Response
+
+_COORDINATES = 6000  # drawn for a row
+_UNRESOLVED = 1e100  # a distance that floats cannot tell
+_REFERENCE = {"pure": gd.Wrapped(gd.L2Laplace())}
+
+
+@final
+@dataclass(frozen=True)
+class Estimate:
+    """One statistic by one mechanism: mean distance with its standard error (0: a formula), the
+    noise's scale, or the reason why not."""
+
+    statistic: str
+    mechanism: str
+    distance: float | None = None
+    error: float = 0.0
+    scale: float | None = None
+    why_not: str = ""
+
+
+def mechanisms() -> dict[str, Mechanism]:
+    """Those of a plan, by name, in their fixed order."""
+    return {mechanism.name: mechanism for mechanism in candidates()}
+
+
+def reference(notion: str) -> Mechanism:
+    """The mechanism of the curves: wrapped noise whose scale is found at once for this promise."""
+    return _REFERENCE.get(notion, gd.Wrapped(gd.Gaussian()))
+
+
+def estimate(question: Question, statistic: str, mechanism: Mechanism) -> Estimate:
+    """The row of one statistic and one mechanism.
+
+    Several releases share the promise as in ``gd.plan``, and the share of replaced records is paid
+    for first.
+    """
+    try:
+        subject = STATISTICS[statistic](question.ball)
+        tried = [
+            (*distance_at_center(subject, cal), cal.scale)
+            for cal in calibrations(question, subject, mechanism)
+        ]
+    except GeodpError as error:
+        return Estimate(statistic, mechanism.name, why_not=str(error))
+    return Estimate(statistic, mechanism.name, *min(tried))
+
+
+def refusal(question: Question, statistic: str, mechanism: Mechanism) -> Estimate | None:
+    """The row of what cannot serve whatever its scale, which is known at once."""
+    try:
+        subject = STATISTICS[statistic](question.ball)
+        route = route_of(subject)
+        reason = mechanism.why_not(route.space, question.guarantee, route.ball)
+    except GeodpError as error:
+        reason = str(error)
+    return None if reason is None else Estimate(statistic, mechanism.name, why_not=reason)
+
+
+def calibrations(
+    question: Question, subject: gd.Statistic, mechanism: Mechanism
+) -> list[Calibration]:
+    """The mechanism with its scale, for each way to share the promise among the releases."""
+    route, promise, count = route_of(subject), question.guarantee, question.releases
+    whole = promise if count > 1 else divided(subject, promise, REPLACED).value
+    reason = mechanism.why_not(route.space, whole, route.ball)
+    if reason is not None:
+        raise gd.ConditionError(reason)
+    chosen = mechanism.resolved(route.space, whole, count)
+    found = []
+    for share in chosen.shares(route.space, promise, count):
+        # several (ε, δ) stand for the composed law of the value's noise alone, as in gd.plan
+        part = 0 if count > 1 and share.notion == "approx" else REPLACED
+        promised = divided(subject, share, part).value
+        found.append(calibrated(chosen, subject, question.n, promised)[0])
+    return found
+
+
+def reference_distance(question: Question, statistic: str) -> float | None:
+    """Mean distance by the reference mechanism, for curves; None where it cannot serve."""
+    noise = reference(question.notion)
+    try:
+        subject = STATISTICS[statistic](question.ball)
+        scale = min(cal.scale for cal in calibrations(question, subject, noise))
+    except GeodpError:
+        return None
+    center = question.ball.center
+    place = (statistic, question.space.spec, center.tobytes(), center.shape, question.notion)
+    return _response(*place).at(scale)
+
+
+@lru_cache(maxsize=64)
+def _response(
+    statistic: str, spec: str, center: bytes, shape: tuple[int, ...], notion: str
+) -> Response:
+    space = parse_space(spec)
+    point = np.frombuffer(center).reshape(shape)
+    small = 1e-3 * min(1.0, space.injectivity_radius)
+    subject = STATISTICS[statistic](gd.Ball(space, point, small))
+    noise = reference(notion)
+    assert isinstance(noise, gd.Wrapped)
+    return Response(subject, noise.noise.law(route_of(subject).space.dim))
+
+
+def distance_at_center(statistic: gd.Statistic, cal: Calibration) -> tuple[float, float]:
+    """Mean distance of a draw from a value at the centre, and its standard error (0: a formula).
+
+    From the tangent space at the centre exp keeps lengths where there is no cut locus.
+    """
+    keeps = statistic.space.is_hadamard or is_direct(route_of(statistic))
+    exact = cal.mean_distance() if keeps else None
+    if exact is not None:
+        return exact, 0.0
+    distances = _simulated(statistic, cal, draws_for(route_of(statistic).space.dim))
+    return float(distances.mean()), float(distances.std() / np.sqrt(len(distances)))
+
+
+def draws_for(dim: int) -> int:
+    """More where a draw is small."""
+    return min(1000, max(100, _COORDINATES // dim))
+
+
+def _simulated(statistic: gd.Statistic, cal: Calibration, draws: int) -> Array:
+    center = _center(statistic)
+    if is_direct(route_of(statistic)):
+        return cal.distances(np.broadcast_to(center, (draws, *center.shape)), public_rng())
+    with np.errstate(all="ignore"):
+        distances = statistic.space.dist(center, released(statistic, cal, draws))
+    return np.asarray(np.where(distances < _UNRESOLVED, distances, _UNRESOLVED))
+
+
+def released(statistic: gd.Statistic, cal: Calibration, draws: int) -> Array:
+    """Simulated releases of a value at the ball's centre, ``(draws, *point_shape)``."""
+    route = route_of(statistic)
+    with np.errstate(all="ignore"):
+        lifted = route.lift(_center(statistic)[None])[0]
+        return np.asarray(route.finish(cal.sample(lifted, draws, public_rng())))
+
+
+def _center(statistic: gd.Statistic) -> Array:
+    return statistic.space.origin if statistic.ball is None else statistic.ball.center

@@ -1,0 +1,77 @@
+"""Receipts that this session has seen, by the hash of their text."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import final
+
+import geodp as gd
+from geodp.errors import GeodpError, InputError
+from geodp.ledger.canonical import canonical, sha256
+
+_KEPT = 100
+_LONGEST = 20_000_000
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A receipt with its name here; ``made`` tells those released in this session."""
+
+    name: str
+    release: gd.Release
+    made: bool
+
+
+@final
+class Receipts:
+    """The latest receipts; safe between threads."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, release: gd.Release, *, made: bool) -> Kept:
+        """Hold a receipt; the same one keeps its name."""
+        name = sha256(canonical(release.to_json()))[:32]
+        with self._lock:
+            before = self._held.pop(name, None)
+            kept = Kept(name, release, made or (before is not None and before.made))
+            self._held[name] = kept
+            while len(self._held) > _KEPT:
+                self._held.popitem(last=False)
+        return kept
+
+    def get(self, name: str) -> Kept | None:
+        """The receipt of that name."""
+        with self._lock:
+            return self._held.get(name)
+
+    def made(self) -> list[Kept]:
+        """Those released in this session, the latest first."""
+        with self._lock:
+            return [kept for kept in reversed(self._held.values()) if kept.made]
+
+
+def read(text: bytes) -> gd.Release:
+    """A receipt from what was sent; ``InputError`` with a sentence where it is none."""
+    if not text.strip():
+        raise InputError("Send a receipt, the JSON document that a release gave.")
+    if len(text) > _LONGEST:
+        raise InputError("This is too long for a receipt.")
+    try:
+        document = json.loads(text.decode("utf-8"))
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise InputError("This is no JSON document.") from error
+    try:
+        release = gd.Release.from_json(document)
+        canonical(release.to_json())
+    except GeodpError:
+        raise
+    except (ValueError, TypeError, OverflowError, RecursionError, LookupError) as error:
+        raise InputError("The receipt has a field of the wrong kind.") from error
+    return release
