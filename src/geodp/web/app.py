@@ -31,6 +31,7 @@ from geodp.web.view import view_of
 
 _LARGEST_FIELD = 2**20
 _BUG = "Unexpected {}: this is a bug in geodp. Its message is withheld, since it might show data."
+_DAMAGED = "This form is damaged, or a text in it is too long. Nothing was done."
 _STALE = "This form is from another session: open the page again. Nothing was done."
 
 Form: TypeAlias = "tuple[dict[str, str], dict[str, Upload]]"
@@ -67,14 +68,23 @@ class Page:
         return HTMLResponse(text, status)
 
     def release_plan(self, form: Form) -> Response:
-        """The plan with its digest; nothing is spent."""
+        """Make the plan and go to it; nothing is spent."""
         texts, files = form
         fields = Fields(texts)
         asked = asked_of(fields, files.get("upload"))
         if asked is None:
             return self._release_page(fields, 422)
-        planned = self.plans.hold(asked)
-        text = self.pages.render("plan.html", tab="release", planned=planned, asked=asked)
+        return RedirectResponse(f"/release/plan/{self.plans.hold(asked).nonce}", 303)
+
+    def release_planned(self, request: Request) -> Response:
+        """A plan that waits for its confirmation."""
+        planned = self.plans.get(request.path_params["nonce"])
+        if planned is None:
+            raise HTTPException(404)
+        done = None if planned.outcome is None else self.receipts.keep(planned.outcome, made=True)
+        text = self.pages.render(
+            "plan.html", tab="release", planned=planned, asked=planned.asked, done=done
+        )
         return HTMLResponse(text)
 
     def release_confirm(self, form: Form) -> Response:
@@ -97,7 +107,7 @@ class Page:
     def receipt_check(self, form: Form) -> Response:
         """Read a receipt and go to its page."""
         texts, files = form
-        fields, upload = Fields(texts), files.get("receipt")
+        fields, upload = Fields(texts, _LARGEST_FIELD), files.get("receipt")
         sent = b"" if upload is None else upload.stream.read(20_000_001)
         release = fields.read("receipt", lambda text: read(sent or text.encode()))
         if release is None:
@@ -163,7 +173,8 @@ class Page:
         """A sentence on a page; a message that could show data is withheld."""
         status, said = 500, _BUG.format(type(error).__name__)
         if isinstance(error, HTTPException):
-            status, said = error.status_code, "There is no such page, or it is no longer held."
+            status = error.status_code
+            said = _DAMAGED if status == 400 else "There is no such page, or it is no longer held."
         elif isinstance(error, LedgerRefusal):
             status, said = 409, str(error)
         elif isinstance(error, GeodpError):
@@ -210,6 +221,7 @@ def make_app(session: Session, ledger: str = "", desk: Desk | None = None) -> Gu
         get("/", page.planner),
         get("/release", page.release_form),
         post("/release/plan", page.release_plan),
+        get("/release/plan/{nonce}", page.release_planned),
         post("/release/confirm", page.release_confirm),
         get("/ledger", page.ledger_page),
         get("/ledger/receipt", page.ledger_receipt),

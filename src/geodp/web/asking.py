@@ -16,6 +16,7 @@ from geodp.errors import GeodpError, InputError
 from geodp.io import Layout, layout_for
 from geodp.io.declared import LAYOUTS
 from geodp.io.records import read_layout
+from geodp.ledger.totals import part_of
 from geodp.mechanisms import parse_mechanism
 from geodp.web.estimates import mechanisms
 from geodp.web.fields import Fields, one_of
@@ -60,6 +61,8 @@ def asked_of(fields: Fields, upload: Upload | None) -> Asked | None:
             fields.wrong(name, "This belongs to a ledger: name the ledger too.")
     if paying is not None and unit and unit != paying.unit:
         fields.wrong("unit", f"The ledger protects one {paying.unit}: use its unit.")
+    if dataset and "group" not in fields.errors:
+        fields.read("group", lambda _: part_of(dataset, group))
     layout = None if ball is None else fields.read("layout", lambda text: _layout(text, ball))
     header = fields.read("header", lambda text: one_of(text, "The header", HEADERS))
     records = None

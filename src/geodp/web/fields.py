@@ -22,7 +22,8 @@ class Fields:
     {'n': 'The number of records n is an integer of at least 2.'}
     """
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, given: Mapping[str, str], longest: int = _LONGEST) -> None:
+        self._longest = longest
         self.texts = {name: text.strip() for name, text in given.items()}
         self.errors: dict[str, str] = {}
 
@@ -35,8 +36,8 @@ class Fields:
         try:
             text = self.text(name)
             text_or_none(text, "The field")
-            if len(text) > _LONGEST:
-                raise InputError(f"The field holds at most {_LONGEST} characters.")
+            if len(text) > self._longest:
+                raise InputError(f"The field holds at most {self._longest} characters.")
             return reader(text)
         except LedgerRefusal:
             raise

@@ -77,26 +77,30 @@ class Plans:
     """The plans that wait, the latest few; safe between threads."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[tuple[str, str], Planned] = OrderedDict()
+        self._held: OrderedDict[str, Planned] = OrderedDict()
         self._lock = threading.Lock()
 
     def hold(self, asked: Asked) -> Planned:
         """Keep a plan until it is confirmed, under its digest and a nonce of its own."""
         planned = Planned(asked, sha256(canonical(asked.document())), secrets.token_hex(16))
         with self._lock:
-            self._held[planned.digest, planned.nonce] = planned
+            self._held[planned.nonce] = planned
             while len(self._held) > _KEPT:
                 self._held.popitem(last=False)
         return planned
+
+    def get(self, nonce: str) -> Planned | None:
+        """The plan of that nonce, confirmed or not."""
+        with self._lock:
+            return self._held.get(nonce)
 
     def confirm(self, digest: str, nonce: str) -> gd.Release:
         """Release what was planned; a second confirmation gets the first one's receipt.
 
         ``InputError`` where there is no such plan, ``LedgerRefusal`` where the ledger does not pay.
         """
-        with self._lock:
-            planned = self._held.get((digest, nonce))
-        if planned is None:
+        planned = self.get(nonce)
+        if planned is None or planned.digest != digest:
             raise InputError(_GONE)
         with planned.lock:
             if planned.outcome is None:
