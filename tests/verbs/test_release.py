@@ -360,7 +360,7 @@ def test_a_given_value() -> None:
         ({"mechanism": "laplace"}, "wrapped-gaussian"),
         ({"mechanism": 3}, "strategy"),
         ({"rng": 3}, "Generator"),
-        ({"entities": [1, 2]}, "not built yet"),
+        ({"entities": [1, 2]}, "one id for each record"),
         ({"ledger": "budget.db"}, "data set's name"),
         ({"ledger": 3, "dataset": "study"}, "gd.Ledger"),
         ({"dataset": "study"}, "belongs to a ledger"),

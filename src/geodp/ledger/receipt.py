@@ -22,6 +22,7 @@ from geodp.privacy.profile import Profile
 from geodp.privacy.promised import promised
 from geodp.spaces.base import Array, Space
 from geodp.spaces.parse import parse_space
+from geodp.statistics.entities import rule_in
 
 SCHEMA = "geodp/release/v1"
 NEIGHBOURS = "replace one record, number of records public"
@@ -147,9 +148,16 @@ class Release:
         return (
             *(() if self.private else (seeded,)),
             budget,
+            *self._entities,
             *self._places,
             *(() if then is None else (_text(then),)),
         )
+
+    @property
+    def _entities(self) -> tuple[str, ...]:
+        """What one unit contributes, where it may have many records."""
+        rule = rule_in(self.statistic)[1]
+        return () if rule is None else (rule.note(self.unit),)
 
     @property
     def _places(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from functools import partial
 
 from geodp.errors import InputError
 from geodp.statistics.domain import Ball
+from geodp.statistics.entities import PerEntity, rule_in
 from geodp.statistics.frechet_mean import FrechetMean
 from geodp.statistics.frechet_median import MEDIAN, FrechetMedian
 from geodp.statistics.frechet_variance import SHARE, VARIANCE, FrechetVariance, ReplacedShare
@@ -36,10 +37,18 @@ KNOWN: dict[str, Callable[..., Statistic]] = {
 """Each is made from the ball of the records and the parameters on the receipt, if any."""
 
 
+def is_known(name: str) -> bool:
+    """Whether it is one of geodp's own, of records or of entities."""
+    return rule_in(name)[0] in KNOWN
+
+
 def known_statistic(name: str, ball: Ball, **parameters: object) -> Statistic | None:
     """The statistic of that name on ``ball``; None for a stranger's, or one not defined there."""
+    base, rule = rule_in(name)
     try:
-        statistic = KNOWN[name](ball, **parameters) if name in KNOWN else None
+        statistic = KNOWN[base](ball, **parameters) if base in KNOWN else None
+        if statistic is not None and rule is not None:
+            statistic = PerEntity(statistic, rule)
     except (InputError, TypeError):
         return None
     return statistic if statistic is not None and statistic.name == name else None

@@ -30,7 +30,16 @@ class ClippedRecords:
     a ``kernel``. Nothing of it prints.
     """
 
-    __slots__ = ("_moved", "_replaced", "_rough", "_source", "ball", "center_log", "kernel")
+    __slots__ = (
+        "_moved",
+        "_replaced",
+        "_rough",
+        "_source",
+        "ball",
+        "center_log",
+        "kernel",
+        "share",
+    )
 
     def __init__(
         self,
@@ -49,6 +58,7 @@ class ClippedRecords:
         self._rough = rough
         self.center_log = center_log
         self.kernel = kernel
+        self.share: float | None = None  # of raw records, where these are made from several
 
     def __len__(self) -> int:
         return len(self._source)
@@ -57,6 +67,8 @@ class ClippedRecords:
     def replaced_share(self) -> float:
         """The share of records (of their points, for maps) that the rule moved or replaced: private
         until noise is added."""
+        if self.share is not None:
+            return self.share
         return int(np.count_nonzero(self._moved)) / self._moved.size
 
     @property

@@ -23,6 +23,7 @@ from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.numbers import Number
 from geodp.statistics.domain import Ball
+from geodp.statistics.entities import entities_of
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.calibrate import check_guarantee
 from geodp.verbs.infer_plan import Prepared, prepared
@@ -74,7 +75,8 @@ def infer(
     spread : a public length to which tangent vectors are cut for the covariance.
     by, by_name, by_public : a label for each record; one inference for each label, composed in
         parallel. Say ``by_public=True`` only if labels and group sizes are public.
-    unit, entities, ledger, dataset, group, request_id, rng : as for ``release``.
+    entities : as for ``release``; the target is then the mean of the persons' means.
+    unit, ledger, dataset, group, request_id, rng : as for ``release``.
 
     Returns
     -------
@@ -94,11 +96,6 @@ def infer(
     >>> bool(out.region.contains(out.mean.value)), sorted(out.split)[:3]
     (True, ['covariance', 'fourth', 'hessian'])
     """
-    if entities is not None:
-        raise NotYetError(
-            "Entities (many records of one person as one unit) are not built yet: leave entities "
-            "out."
-        )
     if not isinstance(ball, Ball):
         raise InputError("infer takes a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
     if ball.space.cells > 1:
@@ -111,8 +108,13 @@ def infer(
     if spread is not None:  # refused before the mean is drawn and paid for
         spread = positive_real(spread, "The spread")
     data = ball.accept(records)
+    persons = entities_of(entities, len(data), None)
+    if persons is not None and by is not None:
+        raise InputError("Inference by group is of records: leave by or entities out.")
+    n = len(data) if persons is None else len(persons)
     payment = {
         "unit": unit,
+        "entities": persons,
         "ledger": ledger,
         "dataset": dataset,
         "request_id": request_id,
@@ -120,7 +122,7 @@ def infer(
     }
     plan = {"mechanism": mechanism, "split": split, "replaced": replaced}
     if by is None:
-        ready = prepared(ball, len(data), guarantee, confidence, plan)
+        ready = prepared(ball, n, guarantee, confidence, plan)
         _check_purse(ready, ledger, dataset, group, request_id)
         return _run(ready, data, spread, payment | {"group": group})
     if group is not None:
@@ -185,9 +187,9 @@ def _run(ready: Prepared, data: Any, spread: float | None, payment: dict[str, An
     def make(name: str, statistic: Statistic) -> Noisy:
         nonlocal clipped
         mine = payment | {"request_id": _part_request(payment["request_id"], name)}
-        if name != "mean" and clipped is None:
+        if name != "mean" and clipped is None and payment["entities"] is None:
             clipped = ball.clip(data)
-        subject = data if name == "mean" else clipped
+        subject = data if clipped is None else clipped
         promise, strategy = ready.split[name], ready.mechanism_of(name)
         out = release(subject, statistic, promise, strategy, replaced=0, **mine)
         releases[name] = out

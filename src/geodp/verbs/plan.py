@@ -18,6 +18,7 @@ from geodp.privacy.numbers import Number
 from geodp.privacy.shares import equal_part
 from geodp.random import public_rng
 from geodp.spaces.base import Array
+from geodp.statistics.entities import PerEntity, entities_of, entity_rule
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
@@ -183,6 +184,9 @@ def plan(
     releases: int = 1,
     ledger: object | None = None,
     replaced: Number = REPLACED,
+    *,
+    entities: object | None = None,
+    per_entity: int | None = None,
 ) -> Plan:
     """Rank mechanisms by the expected geodesic distance between release and value.
 
@@ -195,6 +199,9 @@ def plan(
     With ``releases`` = k the guarantee holds for k equal releases together, fixed beforehand: each
     row's scale is that of one of them, and ``share`` what to ask ``release`` for.
 
+    ``entities`` and ``per_entity`` are those of ``release``; ``n`` is then the number of persons.
+    ``entities=True`` says that persons have many records, without showing which.
+
     Examples
     --------
     >>> import numpy as np, geodp as gd
@@ -205,6 +212,7 @@ def plan(
     check_statistic(statistic)
     check_guarantee(guarantee)
     n, count = check_count(n), check_releases(releases)
+    statistic = _per_entity(statistic, n, entities, per_entity)
     considered = candidates() if mechanisms is None else tuple(mechanisms)
     if not considered:
         raise InputError("At least one mechanism is needed.")
@@ -218,6 +226,19 @@ def plan(
     budget = paying.budget.to_json(paying.budget.limit - left)
     found = ranked(statistic, n, guarantee, considered, purse, replaced)
     return replace(found, budget=budget)
+
+
+def _per_entity(statistic: Statistic, n: int, entities: Any, per_entity: int | None) -> Statistic:
+    """The statistic of persons, where records are grouped."""
+    if entities is True:
+        return PerEntity(statistic, entity_rule(per_entity))
+    records = len(entities) if hasattr(entities, "__len__") else n
+    groups = entities_of(entities, records, per_entity)
+    if groups is None:
+        return statistic
+    if len(groups) != n:
+        raise InputError("With entities n is their number, which is public.")
+    return PerEntity(statistic, groups.rule)
 
 
 def ranked(

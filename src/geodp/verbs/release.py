@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.arguments import text_or_none
-from geodp.errors import ConditionError, InputError, MismatchError, NotYetError
+from geodp.errors import ConditionError, InputError, MismatchError
 from geodp.inference.shares import REPLACED
 from geodp.ledger.described import described
 from geodp.ledger.facts import Domain, Subject
@@ -23,6 +23,7 @@ from geodp.privacy.numbers import Number
 from geodp.random import bit_stream
 from geodp.spaces.base import Array
 from geodp.statistics.domain import Ball
+from geodp.statistics.entities import Entities, PerEntity, entities_of
 from geodp.statistics.given_value import GivenValue
 from geodp.statistics.protocol import Statistic, domain_of
 from geodp.statistics.records import ClippedRecords, source_of
@@ -43,6 +44,7 @@ def release(
     replaced: Number = REPLACED,
     unit: str | None = None,
     entities: object | None = None,
+    per_entity: int | None = None,
     ledger: object | None = None,
     dataset: str | None = None,
     group: str | None = None,
@@ -65,8 +67,13 @@ def release(
     replaced : the part of the promise that pays for the noisy share of records that the public rule
         moved or replaced: a wrong unit shows there at once. 0 switches it off. The value is
         released to the rest, and both together keep ``guarantee``.
-    unit : what one record is, in words (default: the ledger's, else ``"record"``).
-    entities : not built yet; anything but None is refused.
+    unit : what one record is, in words (default: the ledger's, else ``"record"``, or ``"person"``
+        with entities).
+    entities : one id for each record (texts, numbers or other hashable values), where a person has
+        several. All records of a person then count as one, and ``n`` is the number of persons,
+        which is public. Each person enters by the certified mean of its records in the ball.
+    per_entity : instead, each person enters by its first so many records, repeated in turn where it
+        has fewer.
     ledger : a ``gd.Ledger``, its file or its URL. It is charged before a record's value is looked
         at, and what was charged stays charged, whatever happens next.
     dataset : the data set's name in the ledger, registered with a keyed digest at its first use.
@@ -96,11 +103,6 @@ def release(
     >>> out.value.shape, out.n, out.private
     ((3,), 3, True)
     """
-    if entities is not None:
-        raise NotYetError(
-            "Entities (many records of one person as one unit) are not built yet: leave entities "
-            "out."
-        )
     check_statistic(statistic)
     check_guarantee(guarantee)
     stream = bit_stream(rng)
@@ -108,8 +110,11 @@ def release(
         if text_or_none(text, f"The {what}") is not None and not str(text).strip():
             raise InputError(f"The {what} is blank: name it, or leave it out.")
     account = account_for(ledger, dataset, group, request_id, seeded=not stream.private)
-    protected = account.unit(unit)
     data, n = _accepted(records, statistic)
+    groups = None if data is None else entities_of(entities, n, per_entity)
+    if groups is not None:
+        statistic, n = PerEntity(statistic, groups.rule), len(groups)
+    protected = account.unit(_entity(unit, ledger, grouped=entities is not None))
     division = divided(statistic, guarantee, replaced)
     domain = None if statistic.ball is None else _described(statistic.ball)
     about, public_n = _subject(statistic), None if records is None else n
@@ -137,7 +142,7 @@ def release(
     if before is not None:
         return before
     try:
-        evaluated = _evaluate(statistic, data)
+        evaluated = _evaluate(statistic, data, groups)
         within = checked(price, account.notion, guarantee)
 
         def draw(cal: Calibration) -> Array:
@@ -222,10 +227,21 @@ def strategy_for(
     return strategy.resolved(route.space, guarantee)
 
 
-def _evaluate(statistic: Statistic, data: Any) -> Evaluated:
+def _entity(unit: str | None, ledger: object | None, *, grouped: bool) -> str | None:
+    """What a unit is called: with entities, never a record."""
+    if not grouped:
+        return unit
+    if unit == "record":
+        raise InputError("With entities the unit is what an entity is, such as person.")
+    return "person" if unit is None and ledger is None else unit
+
+
+def _evaluate(statistic: Statistic, data: Any, groups: Entities | None = None) -> Evaluated:
     """The statistic on clipped records; a custom one must keep its own word on its error."""
     domain = domain_of(statistic)
-    clipped = data if domain is None or data is None else domain.clip(data)
+    clipped = data
+    if domain is not None and data is not None:
+        clipped = domain.clip(data) if groups is None else groups.clip(domain, source_of(data))
     certified = statistic.evaluate(clipped)
     if not certified.error_bound <= statistic.error_bound:
         raise MismatchError(

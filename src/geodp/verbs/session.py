@@ -159,6 +159,8 @@ class Session:
         *,
         replaced: Number = REPLACED,
         unit: str | None = None,
+        entities: object | None = None,
+        per_entity: int | None = None,
         request_id: str | None = None,
     ) -> Release:
         """``gd.release`` of this session's data, paid from its ledger."""
@@ -169,6 +171,8 @@ class Session:
             mechanism,
             replaced=replaced,
             unit=unit,
+            entities=entities,
+            per_entity=per_entity,
             ledger=self._ledger,
             dataset=self._part.dataset,
             group=self._part.group,

@@ -20,8 +20,9 @@ from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
 from geodp.spaces.parse import parse_space
 from geodp.statistics.domain import Ball
+from geodp.statistics.entities import rule_in
 from geodp.statistics.frechet_variance import ReplacedShare
-from geodp.statistics.known import KNOWN, known_statistic
+from geodp.statistics.known import is_known, known_statistic
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.paying import strength_of
@@ -106,6 +107,9 @@ def _value(release: Release) -> str:
 def _neighbours(release: Release) -> str:
     if release.neighbours != NEIGHBOURS:
         raise _Failed(f"Another neighbour relation than '{NEIGHBOURS}'.")
+    rule = rule_in(release.statistic)[1]
+    if rule is not None:
+        return f"{release.neighbours}; a record is all that one {release.unit} contributes."
     return f"{release.neighbours}; one record is one {release.unit}."
 
 
@@ -127,7 +131,7 @@ def _records_ball(release: Release) -> Ball | None:
 def _statistic(release: Release) -> Statistic | None:
     """The statistic named on the receipt, if it is one of geodp's own."""
     ball = _records_ball(release)
-    if release.statistic not in KNOWN:
+    if not is_known(release.statistic):
         return None
     if ball is None or release.n is None:
         raise _Failed(f"A {release.statistic} has a domain and a number of records.")

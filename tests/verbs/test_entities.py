@@ -1,0 +1,201 @@
+"""The person as the unit: many records of one person count as one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import geodp as gd
+from geodp.statistics.entities import Entities, EntityMean, FirstRecords, PerEntity
+
+BALL = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
+MEAN = gd.FrechetMean(BALL)
+NOISE = gd.Wrapped(gd.Gaussian())
+COUNTS = [1, 2, 5, 3, 1, 7, 2, 4]
+
+
+def _records(seed: int = 0, spread: float = 0.3) -> tuple[np.ndarray, list[str]]:
+    """Records of eight people in mixed order."""
+    rng = np.random.default_rng(seed)
+    ids = [f"p{i}" for i, count in enumerate(COUNTS) for _ in range(count)]
+    order = rng.permutation(len(ids))
+    z = rng.normal(size=(len(ids), 3)) * spread
+    return gd.SPD(2).exp_coords(np.eye(2), z), [ids[i] for i in order]
+
+
+def _of(records: np.ndarray, ids: list[str], name: str) -> np.ndarray:
+    return records[[one == name for one in ids]]
+
+
+def test_contributions_are_the_means_of_each_persons_records() -> None:
+    records, ids = _records()
+    clipped = Entities(ids, len(ids), EntityMean()).clip(BALL, records)
+    found = np.concatenate(list(clipped.chunks()))
+    for name in set(ids):
+        mine = _of(records, ids, name)
+        mine = np.concatenate([mine, mine])  # a mean needs two records
+        expected = MEAN.evaluate(mine).value
+        gaps = gd.SPD(2).dist(expected, found)
+        assert gaps.min() <= 2 * MEAN.error_bound
+    assert len(found) == len(COUNTS)
+
+
+def test_the_first_records_of_each_are_repeated_in_turn() -> None:
+    line = gd.Ball(gd.Euclidean(1), [0.0], 10.0)
+    records, ids = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]), [7, 7, 7, 7, 9, 9]
+    clipped = Entities(ids, 6, FirstRecords(3)).clip(line, records)
+    assert np.concatenate(list(clipped.chunks())).ravel().tolist() == [1, 2, 3, 5, 6, 5]
+
+
+@pytest.mark.parametrize("rule", [EntityMean(), FirstRecords(1), FirstRecords(4)])
+def test_one_persons_records_leave_the_others_alone_bit_by_bit(rule: object) -> None:
+    """What the sensitivity rests on: contributions depend on the person's own records alone."""
+    records, ids = _records()
+    other, also = [*ids, "p3", "p3"], np.concatenate([records, records[:2] * 3])
+    also[[i for i, one in enumerate(other) if one == "p3"]] *= 40.0
+    one = np.concatenate(list(Entities(ids, len(ids), rule).clip(BALL, records).chunks()))
+    two = np.concatenate(list(Entities(other, len(other), rule).clip(BALL, also).chunks()))
+    moved = {tuple(x.ravel()) for x in one} ^ {tuple(x.ravel()) for x in two}
+    assert len(one) == len(two) == len(COUNTS) * rule.rows  # type: ignore[attr-defined]
+    assert 0 < len(moved) <= 2 * rule.rows  # type: ignore[attr-defined]
+
+
+def test_sensitivity_is_that_of_persons() -> None:
+    assert math.isclose(PerEntity(MEAN, EntityMean()).sensitivity(50), 2 / 50, rel_tol=1e-6)
+    several = PerEntity(MEAN, FirstRecords(5))
+    assert math.isclose(several.sensitivity(50), 5 * MEAN.sensitivity(250), rel_tol=1e-9)
+    assert several.sensitivity(50) >= 5 * MEAN.sensitivity(250)
+
+
+@pytest.mark.parametrize("per_entity", [None, 1, 3])
+def test_one_person_moves_the_value_by_no_more_than_the_sensitivity(per_entity: int | None) -> None:
+    ids = np.repeat(np.arange(10), 6)
+    z = np.zeros((60, 3))
+    z[:, 0] = 0.999 * (-1.0) ** ids
+    other = z.copy()
+    other[ids == 0] *= -1
+    rule = EntityMean() if per_entity is None else FirstRecords(per_entity)
+    statistic = PerEntity(MEAN, rule)
+    values = []
+    for coords in (z, other):
+        groups = Entities(ids, 60, rule)
+        clipped = groups.clip(BALL, gd.SPD(2).exp_coords(np.eye(2), coords))
+        values.append(statistic.evaluate(clipped).value)
+    moved = float(gd.SPD(2).dist(*values))
+    bound = statistic.sensitivity(10) + 2 * statistic.error_bound
+    assert 0.95 * bound < moved <= bound
+
+
+@pytest.mark.parametrize("per_entity", [None, 2])
+def test_the_receipt_says_person_and_rule_and_verifies(per_entity: int | None) -> None:
+    records, ids = _records()
+    out = gd.release(records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, per_entity=per_entity)
+    assert (out.n, out.unit) == (len(COUNTS), "person")
+    assert any("All records of one person count as one" in note for note in out.notes)
+    again = gd.Release.from_json(out.to_json())
+    assert all(check.passed for check in gd.verify(again))
+    assert math.isclose(out.sensitivity.statistic, 2 / len(COUNTS), rel_tol=1e-6)
+
+
+def test_a_receipt_that_claims_records_as_persons_fails() -> None:
+    records, ids = _records()
+    out = gd.release(records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, per_entity=3)
+    document = out.to_json()
+    document["request"]["n"] = 3 * len(COUNTS)
+    checks = {check.name: check.passed for check in gd.verify(gd.Release.from_json(document))}
+    assert checks["sensitivity"]  # a smaller n was noised for: more noise than needed
+    document["request"]["n"] = len(COUNTS) // 2
+    checks = {check.name: check.passed for check in gd.verify(gd.Release.from_json(document))}
+    assert not checks["sensitivity"]
+
+
+def test_the_share_of_moved_records_counts_each_person_once() -> None:
+    records, ids = _records(spread=0.01)
+    records = records.copy()
+    records[[one == "p5" for one in ids]] = np.nan
+    first = next(i for i, one in enumerate(ids) if one == "p1")
+    records[first] *= 1e6
+    clipped = Entities(ids, len(ids), EntityMean()).clip(BALL, records)
+    assert clipped.replaced_share == float(Fraction(3, 2) / 8)
+
+
+def test_plan_and_infer_know_persons() -> None:
+    rng = np.random.default_rng(3)
+    ids = np.repeat(np.arange(300), 2)
+    records = gd.SPD(2).exp_coords(np.eye(2), rng.normal(size=(600, 3)) * 0.2)
+    planned = gd.plan(MEAN, 300, gd.GaussianDP(2), [NOISE], entities=ids)
+    assert "entity means" in planned.statistic
+    assert math.isclose(planned.sensitivity or 0, 2 / 300, rel_tol=1e-5)
+    with pytest.raises(gd.InputError, match="number, which is public"):
+        gd.plan(MEAN, 600, gd.GaussianDP(2), [NOISE], entities=ids)
+    out = gd.infer(records, BALL, gd.GaussianDP(2), entities=ids)
+    assert out.mean.n == 300
+    assert all(one.unit == "person" for one in out.releases.values())
+    assert all(check.passed for one in out.releases.values() for check in gd.verify(one))
+
+
+def test_a_ledger_pays_once_for_a_person(tmp_path) -> None:
+    records, ids = _records()
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
+    out = gd.release(
+        records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, ledger=ledger, dataset="study"
+    )
+    assert out.unit == "person"
+    with pytest.raises(gd.LedgerRefusal):
+        gd.release(
+            records, MEAN, gd.GaussianDP(0.1), NOISE, entities=ids, ledger=ledger, dataset="study"
+        )
+
+
+BAD = [
+    (["a", None, "b"], "no entity id"),
+    (["a", float("nan"), "b"], "no entity id"),
+    (["a", " ", "b"], "no entity id"),
+    (np.ma.MaskedArray([1, 2, 3], [0, 1, 0]), "no entity id"),
+    (np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="datetime64[D]"), "no entity id"),
+    (["a", "b"], "one id for each record"),
+    ([["a"], ["b"], ["c"]], "hashable"),
+    (np.ones((3, 2)), "one id for each record"),
+    (5, "one id for each record"),
+    (["a", "a", "a"], "At least two entities"),
+]
+
+
+@pytest.mark.parametrize(("ids", "words"), BAD)
+def test_bad_ids_are_refused_before_anything_is_spent(tmp_path, ids: object, words: str) -> None:
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
+    records = np.tile(np.eye(2), (3, 1, 1))
+    with pytest.raises(gd.InputError, match=words) as refusal:
+        gd.release(
+            records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, ledger=ledger, dataset="study"
+        )
+    assert not any(character.isdigit() for character in str(refusal.value))
+    assert ledger.left_for("study", None) == 1
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [1, 2, 2],
+        np.array([1.5, 2, 2]),
+        np.array(["x", "y", "y"]),
+        [(1, "a"), (2, "b"), (2, "b")],
+        [True, False, False],
+    ],
+)
+def test_ids_of_any_kind(ids: object) -> None:
+    assert len(Entities(ids, 3, EntityMean())) == 2
+
+
+def test_units_and_options_that_do_not_fit() -> None:
+    records, ids = _records()
+    with pytest.raises(gd.InputError, match="unit is what an entity is"):
+        gd.release(records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, unit="record")
+    with pytest.raises(gd.InputError, match="needs entities"):
+        gd.release(records, MEAN, gd.GaussianDP(1), NOISE, per_entity=2)
+    for wrong in (0, True, 2.5):
+        with pytest.raises(gd.InputError, match="per_entity is a number"):
+            gd.release(records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, per_entity=wrong)
