@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, final
 from geodp.privacy.balls import ball, lower, rational_down, rational_up, upper
 from geodp.privacy.spherical_cells import CellNumbers, crude, exact, smooth
 from geodp.privacy.spherical_float import FloatShift, estimate_parts
+from geodp.privacy.spherical_laplace import factorises, laplace_delta
 from geodp.rounding.precision import working_precision
 
 if TYPE_CHECKING:
@@ -73,10 +74,11 @@ def _cached(shift: Shift, epsilon: Fraction, width: Fraction) -> Enclosure:
         wider = shift.at(Fraction(2 * _NEAR / length) * shift.ratio)
         return Enclosure(Fraction(0), _cached(wider, epsilon, width).high)
     best = Enclosure(Fraction(0), Fraction(1))
+    integral = laplace_delta if factorises(shift) else _total
     for bits in _PRECISIONS:
         with working_precision(bits):
             try:
-                total = _total(shift, epsilon, width)
+                total = integral(shift, epsilon, width)
             except (ArithmeticError, ValueError):
                 continue
             if not total.is_finite():

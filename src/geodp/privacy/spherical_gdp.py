@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from geodp.errors import GuaranteeError
 from geodp.privacy.balls import ball, upper, upper_tail
 from geodp.privacy.gaussian import gaussian_delta
-from geodp.privacy.spherical_certified import SINGLE, delta_enclosure
+from geodp.privacy.spherical_certified import FINE, SINGLE, delta_enclosure
 from geodp.privacy.spherical_float import FloatShift, delta_estimate
+from geodp.privacy.spherical_laplace import factorises, laplace_mu_estimate, laplace_mu_squared
 from geodp.rounding.precision import working_precision
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def mu_squared(shift: Shift) -> Fraction:
     """A certified μ², within 1e-4 relative of the least; the law must have one."""
     if shift.power == 2:
         return 2 * shift.rate * shift.ratio**2
+    if _at_zero(shift):
+        found = laplace_mu_squared(shift, delta_enclosure(shift, Fraction(0), FINE).high)
+        if found is not None:
+            return found
     guess = mu_estimate(FloatShift.of(shift))
     for slack in _SLACKS:
         if not math.isfinite(guess) or guess <= 0:
@@ -55,6 +60,11 @@ def mu_squared(shift: Shift) -> Fraction:
     )
 
 
+def _at_zero(shift: Shift | FloatShift) -> bool:
+    """Whether δ(0) ≤ δ_μ(0) is enough (docs/proofs/profiles)."""
+    return factorises(shift) and shift.dim >= 3
+
+
 def pure_loss(shift: Shift) -> Fraction:
     """At least the largest loss, rate · ratio^power, of a law without pole and power ≤ 1."""
     if shift.power == 1:
@@ -64,6 +74,8 @@ def pure_loss(shift: Shift) -> Fraction:
 
 def mu_estimate(shift: FloatShift) -> float:
     """sup over ε of the μ with δ_μ(ε) = δ(ε), in floats."""
+    if _at_zero(shift):
+        return laplace_mu_estimate(shift)
     first = float(_mu_at(shift, np.array([0.0]))[0])
     grid = np.linspace(0, 6 * first, 13)
     if shift.power <= 1:
