@@ -95,7 +95,7 @@ def assert_refused(result, *, about=""):
         ({"request-id": "1"}, "--ledger"),
         ({"sensitivity": "1"}, "--value"),
         ({"seed": "-1"}, "--seed"),
-        ({"columns": "upper"}, "--columns"),
+        ({"columns": "by-column"}, "--columns"),
         ({"out": "no/such/place.json"}, "--out"),
         ({"out": "."}, "--out"),
     ],

@@ -223,7 +223,7 @@ def test_degrees_on_a_sphere_of_another_size(tmp_path):
         ("sphere:3", {"lonlat": True}),
         ("sphere:2", {"poincare": True}),
         ("sphere:2", {"columns": "full"}),
-        ("spd:2", {"columns": "upper"}),
+        ("spd:2", {"columns": "by-column"}),
         ("spd:2", {"columns": "full", "lonlat": True}),
         ("sphere:2+euclidean:1", {"lonlat": True}),
     ],

@@ -63,8 +63,13 @@ def ledger(given: Given) -> gd.Ledger | None:
     return gd.Ledger(given["ledger"], given["ledger_key"])
 
 
-def ball(given: Given, layout: Layout, *, required: bool) -> gd.Ball | None:
-    """The public ball from one of the three ways to state it; None if none was and none must be."""
+def ball(
+    given: Given, layout: Layout, *, required: bool, declared_alone: bool = False
+) -> gd.Ball | None:
+    """The public ball from one of the three ways to state it; None if none was and none must be.
+
+    Units, order and frame are refused without a ball, unless they may be ``declared_alone``.
+    """
     ways = [
         given["center"] is not None or given["radius"] is not None,
         given["eigenvalues"] is not None,
@@ -81,6 +86,8 @@ def ball(given: Given, layout: Layout, *, required: bool) -> gd.Ball | None:
     if given["degrees"] is not None:
         return gd.Ball.from_degrees(space, *given["degrees"], **declared)
     if not (required or any(ways)):
+        if declared_alone:
+            return None
         for name, text in declared.items():
             if text is not None:
                 raise InputError(f"--{name.replace('_', '-')} is declared with a ball; state one.")

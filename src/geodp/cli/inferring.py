@@ -10,15 +10,14 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, options
+from geodp.cli import build, options, reading
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError
-from geodp.io.records import read_layout
 
 
 @click.command(epilog=EXIT_CODES)
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options.space_option
 @options.file_options
 @options.ball_options
@@ -52,7 +51,7 @@ from geodp.io.records import read_layout
     help="A text for this request alone: a retry with it returns the stored releases.",
 )
 @options.json_option
-def infer(file: str, quiet: bool, **given: Any) -> None:
+def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     """Release the Fréchet mean of the records in FILE with its confidence region, the variance
     with its interval, and the share of records that the public rule replaced.
 
@@ -64,9 +63,9 @@ def infer(file: str, quiet: bool, **given: Any) -> None:
     promise = build.guarantee(given)
     domain = build.ball(given, layout, required=True)
     assert domain is not None
-    check_writable(given["out"], file, given["center"], given["by"])
+    check_writable(given["out"], *files, given["center"], given["by"])
     labels = None if given["by"] is None else _labels(given["by"])
-    records = domain.accept(read_layout(file, layout, key=given["key"], header=given["header"]))
+    records = domain.accept(reading.records(files, given, layout))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning could depend on a record
         found = gd.infer(

@@ -6,43 +6,81 @@ from typing import Any
 
 import click
 
-from geodp.cli import build, options
-from geodp.cli.output import Output
+from geodp.cli import build, options, reading
+from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
-from geodp.io import inspect_records
-from geodp.io.records import read_layout
+from geodp.errors import InputError
+from geodp.io import inspect_records, layout_for, read_point
+from geodp.io.understood import understood
 
 _WARNING = "NOT PRIVATE: what follows is read off the raw records. For the curator alone."
+_DECLARED = (
+    ("columns", "columns"),
+    ("physical_unit", "unit"),
+    ("component_order", "order"),
+    ("frame", "frame"),
+)
 
 
 @click.command(epilog=EXIT_CODES)
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options.space_option
 @options.file_options
 @options.ball_options
+@click.option(
+    "--reference",
+    metavar="P",
+    help="A public point of known size (origin, a file or numbers, as declared) to see the unit "
+    "by. Default, for tensors in a unit of diffusivity: free water.",
+)
+@click.option("--picture", metavar="PATH", help="Draw the records as understood (.png, .svg).")
 @options.json_option
-def inspect(file: str, quiet: bool, **given: Any) -> None:
+def inspect(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     """Look at the raw records in FILE (- for standard input). NOT PRIVATE.
 
-    Shape and type, how many records are points of the space and why the others are not, and, with
-    a ball, how many the public rule would move.
+    Shape and type, what was understood of order, unit and frame, how many records are points of the
+    space and why the others are not, and, with a ball, how many the public rule would move.
     """
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
-    ball = build.ball(given, layout, required=False)
-    records = read_layout(file, layout, key=given["key"], header=given["header"], guess=True)
-    facts = inspect_records(records, space, ball)
+    ball = build.ball(given, layout, required=False, declared_alone=True)
+    reference = None
+    if given["reference"] is not None:
+        names = ("layout", "columns", "lonlat", "poincare")
+        of_cell = layout_for(space.cell, **{name: given[name] for name in names})
+        reference = read_point(given["reference"], of_cell, "The reference")
+        if not space.cell.contains(reference):
+            raise InputError(f"The reference is no point of {space.cell.spec}.")
+    check_writable(given["picture"], *files, given["mask"], given["atlas"])
+    declared = understood(
+        layout,
+        ball,
+        unit=given["physical_unit"],
+        order=given["component_order"],
+        frame=given["frame"],
+        reference=reference,
+    )
+    records = reading.records(files, given, layout, guess=True)
+    facts = declared | inspect_records(records, space, ball)
+    if given["picture"] is not None:
+        from geodp.plots.entries import draw_records
+
+        draw_records(records, space, given["picture"], ball, unit=given["physical_unit"])
+        facts["picture"] = given["picture"]
     output.document(facts)
     output.prose("\n".join(_page(facts)))
 
 
 def _page(facts: dict[str, Any]) -> list[str]:
-    n, points = facts["records"], facts["points"]
+    n, places, points = facts["records"], facts["places"], facts["points"]
+    what = "records" if places == 1 else f"places in {n} records"
     lines = [
         _WARNING,
         f"{n} records of {facts['space']}: shape {tuple(facts['shape'])}, {facts['dtype']}",
-        f"  points of the space: {points}",
-        f"  other records: {n - points} (of these with NaN or infinity: {n - facts['finite']})",
+        *(f"  {name}: {facts[key]}" for key, name in _DECLARED if facts[key] is not None),
+        f"  points of the space: {points}{'' if places == 1 else f' ({what})'}",
+        f"  other {what}: {n * places - points} (of these with NaN or infinity: "
+        f"{n * places - facts['finite']})",
     ]
     for found in facts["matrices"]:
         lines.append(
@@ -56,8 +94,16 @@ def _page(facts: dict[str, Any]) -> list[str]:
             f"{ball['replaced_by_center']} become the centre"
         )
     start = "the space's origin" if facts["distance_from"] == "origin" else "the ball's centre"
+    if (reference := facts["reference"]) is not None:
+        inside = {None: "", True: ", inside the ball", False: ", outside the ball"}
+        lines.append(
+            f"  {reference['what']}, lies {reference['distance']:.4g} from {start}"
+            f"{inside[reference['in_ball']]}"
+        )
     quantiles = facts["distance_quantiles"]
     if quantiles is not None:
         row = ", ".join(f"{name}: {value:.4g}" for name, value in quantiles.items())
         lines.append(f"  distance from {start}: {row}")
+    if (picture := facts.get("picture")) is not None:
+        lines.append(f"  picture: {picture}")
     return lines + [f"  hint: {hint}" for hint in facts["hints"]]

@@ -42,6 +42,10 @@ space_option = click.option(
     "shapes:5, or a product such as sphere:2+euclidean:1.",
 )
 
+spec_or_space_option = click.option(
+    "--space", metavar="S", help="Where records live, as for geodp plan; a SPEC says it itself."
+)
+
 layout_options = _all(
     click.option(
         "--layout",
@@ -78,6 +82,14 @@ file_options = _all(
         "told; inspect, left alone, calls it a header if every cell of it is a word (no number "
         "and no sign for a missing value).",
     ),
+    click.option(
+        "--subjects",
+        is_flag=True,
+        help="Several NIfTI files of tensors: each FILE is one record, of the voxels of --mask or "
+        "the means of the regions of --atlas. Without it each voxel of one FILE is a record.",
+    ),
+    click.option("--mask", metavar="FILE", help="NIfTI: the public mask of voxels to take."),
+    click.option("--atlas", metavar="FILE", help="NIfTI: the public regions, by whole numbers."),
 )
 
 ball_options = _all(

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, options, strategies
+from geodp.cli import build, options, reading, strategies
+from geodp.cli.asking import Asked, asked
 from geodp.cli.output import Output, Progress, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError
-from geodp.io import Layout, read_point
-from geodp.io.records import read_layout
+from geodp.io import read_point
 from geodp.verbs.paying import Purse
 from geodp.verbs.plan import ranked
 from geodp.verbs.replaced import replaced_part
@@ -26,14 +26,14 @@ _SEEDED = (
 
 
 @click.command(epilog=EXIT_CODES)
-@click.argument("file", required=False)
-@options.space_option
+@click.argument("files", nargs=-1, metavar="[SPEC] FILE...")
+@options.spec_or_space_option
 @options.file_options
 @options.ball_options
 @options.guarantee_options
 @options.statistic_option
 @options.mechanism_option(
-    default="best",
+    default=None,
     help=f"Default: best, the one with the least expected distance; never {strategies.SLOW}, whose "
     "running time depends on the data.",
 )
@@ -58,42 +58,34 @@ _SEEDED = (
     help="A text for this request alone: a retry with it returns the stored release.",
 )
 @options.json_option
-def release(file: str | None, quiet: bool, **given: Any) -> None:
+def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     """Release the Fréchet mean of the records in FILE (- for standard input), or a relative of it.
 
-    FILE is .npy, .npz or CSV (with --header or --no-header). Records outside the ball are moved to
-    its edge, and what is no point of the space to its centre, silently: look at the data with
-    "geodp inspect" first. The receipt is printed as JSON.
+    FILE is .npy, .npz, CSV (with --header or --no-header), TPS or NIfTI. Records outside the ball
+    are moved to its edge, and what is no point of the space to its centre, silently: look at the
+    data with "geodp inspect" first. The receipt is printed as JSON.
+
+    SPEC is a JSON file that asks for all of it, {"schema": "geodp/release/v1", "request": ...}, the
+    request as on a receipt. Options say how FILE is spelled, and who pays.
     """
     output, progress = Output(quiet), Progress(quiet)
     ledger = build.ledger(given)
-    if given["unit"] is not None and not given["unit"].strip():
-        raise InputError("--unit says in words what one record is.")
-    space, layout = build.space_and_layout(given)
-    promise = build.guarantee(given)
-    own = given["value"] is not None
-    domain = build.ball(given, layout, required=not own and strategies.needs_ball(given))
-    considered = strategies.mechanisms(given, layout, given["mechanism"])
-    mean = None if own else strategies.statistic(given, space, domain)
-    if mean is None:
-        strategies.check_one_serves(considered, space, promise, domain)
-    else:
-        strategies.check_serves(considered, mean, promise, given)
-    check_writable(given["out"], file, *(given[name] for name in _FILES))
+    request = asked(files, given)
+    check_writable(given["out"], *files, *(given[name] for name in (*_FILES, "mask", "atlas")))
     if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
     replaced_part(given["replaced"])
-    records, statistic = _subject(file, given, layout, mean, domain)
+    records, statistic = _subject(request)
     with warnings.catch_warnings(), progress.running("evaluating the mean"):
         warnings.simplefilter("ignore")  # a warning could depend on a record
-        mechanism = _chosen(considered, statistic, records, promise, ledger, given["replaced"])
+        mechanism = _chosen(request, statistic, records, ledger)
         receipt = gd.release(
             records,
             statistic,
-            promise,
+            request.promise,
             mechanism,
             replaced=given["replaced"],
-            unit=given["unit"],
+            unit=request.unit,
             ledger=ledger,
             dataset=given["dataset"],
             group=given["group"],
@@ -107,22 +99,18 @@ def release(file: str | None, quiet: bool, **given: Any) -> None:
         output.prose(repr(receipt))
 
 
-def _subject(
-    file: str | None,
-    given: build.Given,
-    layout: Layout,
-    mean: gd.Statistic | None,
-    domain: gd.Ball | None,
-) -> tuple[Any, gd.Statistic]:
+def _subject(request: Asked) -> tuple[Any, gd.Statistic]:
     """The records and the statistic, or None and the value that was computed elsewhere."""
+    given, mean, layout = request.given, request.mean, request.layout
     if mean is not None:
         if given["sensitivity"] is not None:
             raise InputError("--sensitivity belongs to a --value of your own; leave it out.")
-        if file is None:
+        if not request.files:
             raise InputError("Name the FILE of records, or - for standard input.")
-        found = read_layout(file, layout, key=given["key"], header=given["header"])
+        found = reading.records(request.files, given, layout)
+        request.check_count(len(found))
         return (found if mean.ball is None else mean.ball.accept(found)), mean
-    if file is not None:
+    if request.files:
         raise InputError("Give records or a --value, not both.")
     if given["statistic"] is not None:
         raise InputError("--statistic is for records; a --value is computed already.")
@@ -131,22 +119,16 @@ def _subject(
     if not 0 < given["sensitivity"] < float("inf"):
         raise InputError("The sensitivity must be finite and positive.")
     point = read_point(given["value"], layout, "The value")
-    return None, gd.GivenValue(layout.space, point, given["sensitivity"], domain)
+    return None, gd.GivenValue(layout.space, point, given["sensitivity"], request.domain)
 
 
-def _chosen(
-    considered: tuple[Any, ...],
-    statistic: gd.Statistic,
-    records: Any,
-    promise: Any,
-    ledger: gd.Ledger | None,
-    replaced: str,
-) -> Any:
-    if len(considered) == 1:
-        return considered[0]
+def _chosen(request: Asked, statistic: gd.Statistic, records: Any, ledger: gd.Ledger | None) -> Any:
+    if len(request.considered) == 1:
+        return request.considered[0]
     n = 2 if records is None else len(records)  # a given value's sensitivity knows no n
     purse = Purse() if ledger is None else Purse(ledger.budget.notion)
-    return ranked(statistic, n, promise, considered, purse, replaced).best
+    replaced = request.given["replaced"]
+    return ranked(statistic, n, request.promise, request.considered, purse, replaced).best
 
 
 def _generator(given: build.Given) -> Any:

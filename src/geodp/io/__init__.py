@@ -9,6 +9,7 @@ from geodp.io.nifti import Grid
 from geodp.io.places import Places, places_of
 from geodp.io.receipts import read_receipt
 from geodp.io.records import read_point, read_records
+from geodp.io.spec import Spec, read_spec
 from geodp.io.stack import Tensors, read_subjects, read_voxels, write_tensors
 from geodp.io.tps import Specimen, read_tps, write_tps
 
@@ -18,6 +19,7 @@ __all__ = [
     "Layout",
     "LinearMap",
     "Places",
+    "Spec",
     "Specimen",
     "Tensors",
     "covariance_descriptors",
@@ -28,6 +30,7 @@ __all__ = [
     "read_point",
     "read_receipt",
     "read_records",
+    "read_spec",
     "read_subjects",
     "read_tps",
     "read_voxels",

@@ -33,10 +33,11 @@ def layout_for(
         have it), ``"upper"`` (xx xy xz yy yz zz, FSL) or ``"diagonal-first"`` (xx yy zz xy xz yz,
         MRtrix and TORTOISE). For ``Sphere(2)`` ``"lonlat-degrees"``, ``"lonlat-radians"``,
         ``"dip-azimuth-degrees"`` or ``"dip-azimuth-radians"`` (dip first; x north, y east, z
-        down), for spheres ``"unit-vectors"``. For ``Hyperbolic(d)`` ``"poincare"``, ``"hyperboloid"`` or
-        ``"hyperboloid-time-last"``. For planar shapes ``"wide"`` (x1, y1, x2, y2, …), ``"split"``
-        (x1, x2, …, y1, y2, …), ``"long"`` or ``"long-from-0"`` (lines of specimen, landmark, x, y;
-        landmarks numbered from 1 or 0) or ``"pkn"`` (R's arrays, specimens last).
+        down), for spheres ``"unit-vectors"``. For ``Hyperbolic(d)`` ``"poincare"``,
+        ``"hyperboloid"`` or ``"hyperboloid-time-last"``. For planar shapes ``"wide"`` (x1, y1,
+        x2, y2, …), ``"split"`` (x1, x2, …, y1, y2, …), ``"long"`` or ``"long-from-0"`` (lines of
+        specimen, landmark, x, y; landmarks numbered from 1 or 0) or ``"pkn"`` (R's arrays,
+        specimens last).
     columns : ``"full"``, ``"lower"``, ``"upper"`` or ``"diagonal-first"``, as by ``layout``.
     lonlat : the same as ``layout="lonlat-degrees"``.
     poincare : the same as ``layout="poincare"``.

@@ -30,39 +30,44 @@ def inspect_records(records: Any, space: Space, ball: Ball | None = None) -> dic
 
     How many records are points of ``space`` and why others are not, how many the public rule of
     ``ball`` would move, quantiles of the distance from its centre (from the space's origin without
-    a ball), and hints. ``records`` has shape ``(n, *space.point_shape)``.
+    a ball), and hints. ``records`` has shape ``(n, *space.point_shape)``. Of maps (a ``gd.Power``)
+    the points in their places are counted, each by itself, as the rule works.
 
     >>> import numpy as np, geodp as gd
     >>> found = inspect_records(np.array([[np.eye(2), np.ones((2, 2))]])[0], gd.SPD(2))
     >>> found["points"], found["matrices"][0]["rank_deficient"]
     (1, 1)
     """
-    start = space.origin if ball is None else ball.center
-    censuses = [_census(factor) for factor in space.factors]
+    cell, shape = space.cell, space.cell.point_shape
+    start = (space.origin if ball is None else ball.center).reshape(space.cells, *shape)
+    censuses = [_census(factor) for factor in cell.factors]
     finite = points = lost = outside = 0
     distances: list[Array] = []
     for chunk in _chunks(records, space):
         with np.errstate(all="ignore"):
+            from_where = np.tile(start, (len(chunk), *[1] * len(shape)))
+            chunk = chunk.reshape(-1, *shape)
             is_finite = np.isfinite(chunk).all(axis=tuple(range(1, chunk.ndim)))
-            is_point = space.contains(chunk)
-            for census, part in zip(censuses, space.split(chunk[is_finite]), strict=True):
+            is_point = cell.contains(chunk)
+            for census, part in zip(censuses, cell.split(chunk[is_finite]), strict=True):
                 if census is not None:
                     census.add(part)
-            good = space.project(chunk[is_point])
-            cut = space.cut_locus(start, good)
-            distance = space.dist(start, good)
+            good, from_where = cell.project(chunk[is_point]), from_where[is_point]
+            cut = cell.cut_locus(from_where, good)
+            distance = cell.dist(from_where, good)
         finite += int(is_finite.sum())
         points += int(is_point.sum())
         lost += int(cut.sum())
         if ball is not None:
             outside += int((distance[~cut] > ball.radius).sum())
         distances.append(distance)
-    n = len(records)
+    n = len(records) * space.cells
     every = np.concatenate(distances) if distances else np.empty(0)
     facts: dict[str, Any] = {
         "not_private": True,
         "space": space.spec,
-        "records": n,
+        "records": len(records),
+        "places": space.cells,
         "shape": list(records.shape),
         "dtype": str(records.dtype),
         "finite": finite,
@@ -103,7 +108,7 @@ def _quantiles(distances: Array) -> dict[str, float] | None:
 def _hints(facts: dict[str, Any], space: Space) -> Iterator[str]:
     if facts["records"] < 2:
         yield "A release needs at least two records."
-    if facts["finite"] < facts["records"]:
+    if facts["finite"] < facts["records"] * facts["places"]:
         yield (
             "Some records hold NaN, an infinity or (in CSV) a cell that is no number; a release "
             "treats each of them as the ball's centre."

@@ -11,6 +11,7 @@ from geodp.errors import InputError
 from geodp.io.arrays import NPY, NPZ, load_npy, load_npz
 from geodp.io.declared import layout_for
 from geodp.io.layout import Layout
+from geodp.io.nifti import ENDINGS
 from geodp.io.source import STDIN, named, open_bytes
 from geodp.io.table import UTF16
 from geodp.spaces.base import Array, Space
@@ -158,6 +159,11 @@ def _load(
                 if header is not None:
                     raise InputError(f"A header is one of a CSV file; {name} is none.")
                 return reader(stream, layout.width, layout.columns, None), True
+            if os.fspath(path).lower().endswith(ENDINGS):
+                raise InputError(
+                    f"{name} is named as a NIfTI file, whose unit and order must be declared: read "
+                    "it by geodp.io.read_voxels or geodp.io.read_subjects."
+                )
             if ending == ".tps":
                 raise InputError(
                     f"{name} is named as a TPS file, which holds landmarks as they are: declare "

@@ -1,0 +1,97 @@
+"""What a release is asked for: by options, or by a spec file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import geodp as gd
+from geodp.cli import build, strategies
+from geodp.cli.build import Given
+from geodp.errors import InputError
+from geodp.io import Layout, layout_for
+from geodp.io.spec import Spec, read_spec
+from geodp.mechanisms import Mechanism
+from geodp.privacy.guarantees import Guarantee
+
+_SPELLED = ("layout", "columns", "lonlat", "poincare")
+_SAID = (
+    *("space", "statistic", "center", "radius", "eigenvalues", "degrees", "physical_unit"),
+    *("component_order", "frame", "pure", "approx", "gdp", "renyi", "zcdp", "unit", "value"),
+    *("sensitivity",),
+)  # what a spec states, or rules out
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The request, every refusal from public facts alone behind it; no record is read yet.
+
+    ``mean`` is None for a value that was computed elsewhere.
+    """
+
+    layout: Layout
+    promise: Guarantee
+    domain: gd.Ball | None
+    mean: gd.Statistic | None
+    considered: tuple[Mechanism, ...]
+    unit: str | None
+    files: Sequence[str]
+    given: Given
+    spec: Spec | None = field(default=None)
+
+    def check_count(self, n: int) -> None:
+        """Refuse where the spec states another number of records."""
+        if self.spec is not None:
+            self.spec.check_count(n)
+
+
+def asked(files: Sequence[str], given: Given) -> Asked:
+    """What FILE... and options ask for; a first FILE that ends in .json is a spec."""
+    if files and files[0].lower().endswith(".json"):
+        return _by_spec(files, given)
+    if given["unit"] is not None and not given["unit"].strip():
+        raise InputError("--unit says in words what one record is.")
+    if given["space"] is None:
+        raise InputError("Say where the records live (--space), or name a SPEC.json first.")
+    space, layout = build.space_and_layout(given)
+    promise = build.guarantee(given)
+    own = given["value"] is not None
+    domain = build.ball(given, layout, required=not own and strategies.needs_ball(given))
+    considered = strategies.mechanisms(given, layout, given["mechanism"] or "best")
+    mean = None if own else strategies.statistic(given, space, domain)
+    if mean is None:
+        strategies.check_one_serves(considered, space, promise, domain)
+    else:
+        strategies.check_serves(considered, mean, promise, given)
+    return Asked(layout, promise, domain, mean, considered, given["unit"], files, given)
+
+
+def _by_spec(files: Sequence[str], given: Given) -> Asked:
+    for name in (*_SAID, "mechanism"):
+        if given[name] not in (None, ()):
+            raise InputError(f"The spec says what is asked for; leave out --{_dashed(name)}.")
+    if given["bound"] != "sharp":
+        raise InputError("The spec says what is asked for; leave out --bound.")
+    spec = read_spec(files[0])
+    domain: Any = spec.statistic.ball
+    layout = layout_for(spec.space, **{name: given[name] for name in _SPELLED})
+    considered = strategies.mechanisms(given, layout, spec.mechanism)
+    strategies.check_serves(considered, spec.statistic, spec.guarantee, given)
+    declared = dict(given) | {"physical_unit": None if domain is None else domain.physical_unit}
+    return Asked(
+        layout,
+        spec.guarantee,
+        domain,
+        spec.statistic,
+        considered,
+        spec.unit,
+        files[1:],
+        declared,
+        spec,
+    )
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

@@ -1,0 +1,46 @@
+"""From FILE arguments to records, as they are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from geodp.cli.build import Given
+from geodp.errors import InputError
+from geodp.io import Layout, Tensors, read_subjects, read_voxels
+from geodp.io.nifti import is_volume
+from geodp.io.records import read_layout
+
+
+def records(files: Sequence[str], given: Given, layout: Layout, *, guess: bool = False) -> Any:
+    """The records in one file, or in the volumes of several subjects."""
+    kinds = {is_volume(name) for name in files}
+    if kinds == {True}:
+        return _volumes(files, given, layout)
+    for name in ("mask", "atlas", "subjects"):
+        if given[name]:
+            raise InputError(f"--{name} belongs to NIfTI files alone.")
+    if len(files) != 1:
+        raise InputError("Name one FILE of records; only NIfTI files may be several (--subjects).")
+    return read_layout(files[0], layout, key=given["key"], header=given["header"], guess=guess)
+
+
+def tensors(given: Given, *, to: str | None = None) -> Tensors:
+    """What the options declare about NIfTI volumes."""
+    order = given["columns"] if given["layout"] is None else given["layout"]
+    unit, mask, atlas = given["physical_unit"], given["mask"], given["atlas"]
+    return Tensors(unit, order, to=to, mask=mask, atlas=atlas)
+
+
+def _volumes(files: Sequence[str], given: Given, layout: Layout) -> Any:
+    if given["key"] is not None or given["header"] is not None:
+        raise InputError("A NIfTI file has no keys and no header line; leave these options out.")
+    declared = tensors(given)
+    if given["subjects"]:
+        return read_subjects(files, layout.space, declared)
+    if len(files) > 1:
+        raise InputError(
+            "Several NIfTI files are those of several people: say --subjects, with the public "
+            "--mask or --atlas that their records are made of."
+        )
+    return read_voxels(files[0], layout.space, declared)
