@@ -61,7 +61,10 @@ class Domain:
 
     @classmethod
     def from_json(cls, facts: Mapping[str, Any]) -> Domain:
-        """What ``to_json`` wrote."""
+        """What ``to_json`` wrote; TypeError where a declared text is none."""
+        declared = (facts.get(name) for name in ("physical_unit", "component_order", "frame"))
+        if not all(text is None or isinstance(text, str) for text in declared):
+            raise TypeError
         return cls(**(dict(facts) | {"center": np.array(facts["center"], dtype=np.float64)}))
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar, final
 
@@ -66,7 +67,7 @@ class Release:
 
     Nothing here is computed at the true value: errors, iterations and distances reached stay
     private. ``save`` and ``load`` write and read the JSON receipt; of one that was read, ``stated``
-    keeps the words and sums that follow from the other fields, for ``verify`` to compare.
+    keeps the document, for ``verify`` to compare with what follows from the fields.
 
     Examples
     --------
@@ -204,16 +205,6 @@ class Release:
             "signature": None,
         }
 
-    @property
-    def follows(self) -> dict[str, Any]:
-        """What a receipt says in words and sums, as it follows from the other fields."""
-        return {
-            "total": self.sensitivity.total,
-            "total_of_moved": None if self.replaced is None else self.replaced.sensitivity.total,
-            "guarantee_in_words": self.guarantee.text,
-            "notes": list(self.notes),
-        }
-
     def signed_text(self) -> str:
         """What a ledger signs: the canonical JSON of the receipt without its signature."""
         return canonical({k: v for k, v in self.to_json().items() if k != "signature"})
@@ -231,30 +222,25 @@ class Release:
             return cls(
                 value=np.array(outcome["value"], dtype=np.float64),
                 space=parse_space(request["space"]),
-                statistic=_text(request["statistic"]),
+                statistic=_name(request["statistic"]),
                 domain=None if ball is None else Domain.from_json(ball),
                 n=None if request["n"] is None else _count(request["n"]),
-                unit=_text(request["unit"]),
+                unit=_name(request["unit"]),
                 guarantee=Guarantee.from_json(request["guarantee"]),
                 mechanism=_text(request["mechanism"]),
                 sensitivity=Sensitivity.from_json(parts),
                 stages=tuple(dict(stage) for stage in outcome["stages"]),
                 expected_distance=_distance(outcome["expected_distance"]),
                 private=outcome["private"] is True,
-                released_at=_text(outcome["released_at"]),
-                versions=dict(outcome["versions"]),
+                released_at=_moment(outcome["released_at"]),
+                versions={name: _text(said) for name, said in outcome["versions"].items()},
                 neighbours=_text(request["neighbours"]),
                 strength=_part(outcome, "strength", _strength),
                 ledger=_part(outcome, "ledger", _mark),
                 about=_part(request, "about", Subject.from_json),
                 replaced=_part(outcome, "replaced", Replaced.from_json),
                 seal=seal_of(document),
-                stated={
-                    "total": parts["total"],
-                    "total_of_moved": _total(outcome.get("replaced")),
-                    "guarantee_in_words": outcome["guarantee_in_words"],
-                    "notes": outcome["notes"],
-                },
+                stated={**document, "signature": None},
             )
         except GeodpError:
             raise
@@ -359,14 +345,24 @@ def _mark(facts: Mapping[str, Any]) -> Mark:
     return Mark(entry=int(facts["entry"]), group=None if group is None else _text(group), **texts)
 
 
-def _total(replaced: Mapping[str, Any] | None) -> Any:
-    return None if replaced is None else replaced["sensitivity"]["total"]
-
-
 def _text(x: object) -> str:
     if not isinstance(x, str):
         raise TypeError
     return x
+
+
+def _name(x: object) -> str:
+    if not _text(x).strip():
+        raise InputError("The receipt's unit or statistic is blank.")
+    return _text(x)
+
+
+def _moment(x: object) -> str:
+    try:
+        datetime.fromisoformat(_text(x))
+    except ValueError as error:
+        raise InputError("The receipt's time of release is no ISO 8601 time.") from error
+    return _text(x)
 
 
 def _count(x: object) -> int:

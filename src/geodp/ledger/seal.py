@@ -28,8 +28,8 @@ class Seal:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         try:
-            key = Ed25519PublicKey.from_public_bytes(base64.b64decode(self.public_key))
-            key.verify(base64.b64decode(self.signature), self.document.encode())
+            key = Ed25519PublicKey.from_public_bytes(_bytes(self.public_key))
+            key.verify(_bytes(self.signature), self.document.encode())
         except (InvalidSignature, ValueError):
             return False
         return True
@@ -46,6 +46,14 @@ class Seal:
             "public_key": self.public_key,
             "value": self.signature,
         }
+
+
+def _bytes(text: str) -> bytes:
+    """What base64 says, written in the one way that there is; ValueError for another text."""
+    said = base64.b64decode(text, validate=True)
+    if base64.b64encode(said).decode("ascii") != text:
+        raise ValueError("not canonical base64")
+    return said
 
 
 def seal_of(document: Mapping[str, Any]) -> Seal | None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from geodp.errors import GeodpError, InputError
+from geodp.inference.collect import number_mechanism
 from geodp.ledger.check import Check
 from geodp.ledger.receipt import NEIGHBOURS, Release
 from geodp.mechanisms.base import Calibration, Mechanism, Stage
@@ -38,8 +39,11 @@ def verify(release: Release) -> list[Check]:
 
     The sensitivity from domain, n and statistic; each stage's scale from the sensitivity and its
     share of the guarantee; the shares' sum; that the value is a point of the space; that the noise
-    was private; the signature of a ledger. A receipt proves what was promised, not that the program
-    that wrote it was geodp.
+    was private; the signature of a ledger; and that nothing else stands there. Taken on the
+    receipt's word are the public choices (n, unit, ball, footpoint), the declared physical unit,
+    order and frame, the time, the versions, the sensitivity of a statistic that is not geodp's,
+    and without a signature the drawn numbers. A receipt proves what was promised, not that the
+    program that wrote it was geodp.
 
     Examples
     --------
@@ -93,8 +97,12 @@ def _value(release: Release) -> str:
         raise _Failed(f"The value is no point of {space.spec}.")
     statistic = _statistic(release)
     if statistic is not None and not is_direct(route_of(statistic)):
-        drawn = np.array(release.stages[-1]["drawn"], dtype=np.float64)
-        if not space.dist(finished(statistic, drawn), release.value) <= 1e-9:
+        said = release.stages[-1]["drawn"]
+        drawn = np.array(said, dtype=np.float64)
+        if (
+            drawn.tolist() != said
+            or not space.dist(finished(statistic, drawn), release.value) <= 1e-9
+        ):
             raise _Failed("The value does not follow from the point that was drawn.")
     stage, ball = release.stages[-1], _ball(release)
     inside = stage.get("kept_in") == "ball"
@@ -137,7 +145,9 @@ def _statistic(release: Release) -> Statistic | None:
         raise _Failed(f"A {release.statistic} has a domain and a number of records.")
     parameters = {} if release.about is None else release.about.parameters
     statistic = known_statistic(release.statistic, ball, **parameters)
-    if statistic is not None and statistic.space != release.space:
+    if statistic is None:  # its name must not make it a stranger's, whose word is taken
+        raise _Failed(f"There is no {release.statistic} on this ball.")
+    if statistic.space != release.space:
         raise _Failed(f"A {release.statistic} lies in {statistic.space.spec}.")
     return statistic
 
@@ -169,9 +179,9 @@ def _counting(release: Release) -> Counting | None:
     if ball is None or release.n is None:
         raise _Failed("A share of replaced records has a domain and a number of records.")
     share = ReplacedShare(ball)
-    stage = release.replaced.stage
-    guarantee = Guarantee.from_json(stage["guarantee"])
-    return Counting(share, *calibrated(_strategy(stage), share, release.n, guarantee))
+    guarantee = Guarantee.from_json(release.replaced.stage["guarantee"])
+    (stage,) = number_mechanism(guarantee).stages(guarantee)
+    return Counting(share, *calibrated(stage.mechanism, share, release.n, guarantee))
 
 
 def _check_count(release: Release) -> None:
@@ -208,6 +218,8 @@ def _noise_space(release: Release, stage: Mapping[str, Any]) -> tuple[Space, Bal
     statistic = _statistic(release)
     if statistic is not None:
         route = route_of(statistic)
+        if stage.get("space") != (None if is_direct(route) else route.space.spec):
+            raise _Failed("A stage's noise was drawn on another space than the statistic's.")
         return route.space, route.ball
     if "space" in stage:
         return parse_space(str(stage["space"])), None
@@ -249,8 +261,21 @@ def _agree(stated: object, needed: object) -> bool:
     return stated == needed
 
 
+def _written(stated: Any, ours: Any) -> bool:
+    """Whether a document is what geodp writes; an older one may lack fields that say nothing."""
+    if isinstance(ours, Mapping):
+        if not isinstance(stated, Mapping) or not set(stated) <= set(ours):
+            return False
+        return all(_written(stated.get(name), fact) for name, fact in ours.items())
+    if isinstance(ours, list) and isinstance(stated, list):
+        return len(stated) == len(ours) and all(map(_written, stated, ours))
+    return stated == ours and isinstance(stated, bool) == isinstance(ours, bool)
+
+
 def _words(release: Release) -> str:
-    if release.stated is not None and release.stated != release.follows:
+    if release.stated is not None and not _written(
+        release.stated, replace(release, seal=None).to_json()
+    ):
         raise _Failed("The words, notes or sums of the receipt do not follow from its numbers.")
     statistic = _statistic(release)
     if statistic is None or release.n is None:
