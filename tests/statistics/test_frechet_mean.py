@@ -265,3 +265,9 @@ def test_the_published_bound_is_an_option() -> None:
     wide = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.8)
     with pytest.raises(ConditionError, match="published"):
         gd.FrechetMean(wide, bound="published")
+
+
+@pytest.mark.parametrize("statistic", [gd.FrechetMean, gd.TangentMean, gd.FrechetVariance])
+def test_a_space_is_no_domain(statistic: type) -> None:
+    with pytest.raises(gd.InputError, match="domain is a ball"):
+        statistic(gd.Sphere(2))

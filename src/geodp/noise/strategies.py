@@ -17,7 +17,8 @@ from geodp.noise.spherical import SphericalLaw
 class Gaussian(Noise):
     """Independent normals; the scale is the standard deviation of a coordinate.
 
-    >>> round(Gaussian().law(3).mean_square(), 12)
+    >>> import geodp as gd
+    >>> round(gd.Gaussian().law(3).mean_square(), 12)
     3.0
     """
 
@@ -38,7 +39,8 @@ class Gaussian(Noise):
 class L2Laplace(Noise):
     """Density proportional to exp(-norm(x) / scale).
 
-    >>> round(L2Laplace().law(3).mean_radius(), 12)
+    >>> import geodp as gd
+    >>> round(gd.L2Laplace().law(3).mean_radius(), 12)
     3.0
     """
 
@@ -62,7 +64,8 @@ class SphericalGamma(Noise):
     Without parameters: the member of least error for the dimension and the guarantee at hand. Least
     mean squared error on flat spaces, least mean distance from a value at the footpoint on curved.
 
-    >>> SphericalGamma(shape=1.0, power=1.0).law(2) == L2Laplace().law(2)
+    >>> import geodp as gd
+    >>> gd.SphericalGamma(shape=1.0, power=1.0).law(2) == gd.L2Laplace().law(2)
     True
     """
 

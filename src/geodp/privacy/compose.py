@@ -29,12 +29,11 @@ def compose(profiles: Iterable[Profile]) -> Profile:
     The mechanisms must be fixed beforehand; for adaptive choices pay from a ledger in GDP, zCDP,
     Rényi or pure ε. Raises GuaranteeError without a profile.
 
-    >>> from geodp.privacy.gaussian import GaussianProfile
-    >>> from geodp.privacy.pure import PureProfile
-    >>> compose([GaussianProfile.of(0.1)] * 100).epsilon(1e-6)
-    4.886554117462213
-    >>> round(compose([PureProfile.of(0.1)] * 100).epsilon(1e-6), 3)
-    4.775
+    >>> import geodp as gd
+    >>> noise = gd.Wrapped(gd.Gaussian())
+    >>> one = gd.calibrate(noise, gd.Euclidean(2), 0.1, gd.GaussianDP("0.1")).profile
+    >>> round(gd.compose([one] * 100).epsilon(1e-6), 3)
+    4.887
     """
     parts = merged(_flat(profiles))
     if not parts:

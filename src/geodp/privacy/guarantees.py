@@ -40,7 +40,8 @@ class Guarantee(ABC):
     def text(self) -> str:
         """The promise in one plain sentence.
 
-        >>> print(GaussianDP(1).text)
+        >>> import geodp as gd
+        >>> print(gd.GaussianDP(1).text)
         1-Gaussian DP: no test that is wrong on 1 % of the data sets without a given record \
 can recognise more than 9.3 % of those with it.
         """
@@ -57,7 +58,8 @@ can recognise more than 9.3 % of those with it.
     def to_json(self) -> dict[str, str]:
         """The notion and its numbers as exact decimal strings (``p/q`` where none exists).
 
-        >>> GaussianDP(0.1).to_json()
+        >>> import geodp as gd
+        >>> gd.GaussianDP(0.1).to_json()
         {'notion': 'gdp', 'mu': '0.1'}
         """
         return {"notion": self.notion} | self._numbers()
@@ -83,7 +85,8 @@ class PureDP(Guarantee):
     ``epsilon`` > 0; GuaranteeError for zero, negative, infinite and subnormal numbers and NaN.
     (Dwork, McSherry, Nissim and Smith 2006.)
 
-    >>> PureDP("0.5")
+    >>> import geodp as gd
+    >>> gd.PureDP("0.5")
     PureDP(epsilon=0.5)
     """
 
@@ -112,7 +115,8 @@ class ApproxDP(Guarantee):
 
     ``epsilon`` > 0, 0 < ``delta`` < 1, else GuaranteeError. (Dwork et al. 2006.)
 
-    >>> ApproxDP(1, "1e-5").label
+    >>> import geodp as gd
+    >>> gd.ApproxDP(1, "1e-5").label
     '(1, 1e-05)-DP'
     """
 
@@ -147,7 +151,8 @@ class GaussianDP(Guarantee):
 
     ``mu`` > 0, else GuaranteeError. (Dong, Roth and Su 2022.)
 
-    >>> GaussianDP(0.1).mu  # a float means its shortest decimal
+    >>> import geodp as gd
+    >>> gd.GaussianDP(0.1).mu  # a float means its shortest decimal
     Fraction(1, 10)
     """
 
@@ -178,7 +183,8 @@ class RenyiDP(Guarantee):
 
     ``alpha`` > 1 and ``epsilon`` > 0, else GuaranteeError. (Mironov 2017.)
 
-    >>> RenyiDP(8, "0.04")
+    >>> import geodp as gd
+    >>> gd.RenyiDP(8, "0.04")
     RenyiDP(alpha=8, epsilon=0.04)
     """
 
@@ -212,7 +218,8 @@ class ZCDP(Guarantee):
 
     ``rho`` > 0, else GuaranteeError. (Bun and Steinke 2016.)
 
-    >>> ZCDP("0.5").split("1/4")
+    >>> import geodp as gd
+    >>> gd.ZCDP("0.5").split("1/4")
     (ZCDP(rho=0.125), ZCDP(rho=0.375))
     """
 

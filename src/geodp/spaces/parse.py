@@ -59,7 +59,8 @@ def parse_space(text: str) -> Space:
 
     Raises ``SpaceError`` for a string that names no space.
 
-    >>> parse_space("sphere:2+euclidean:3").spec
+    >>> import geodp as gd
+    >>> gd.parse_space("sphere:2+euclidean:3").spec
     'sphere:2+euclidean:3'
     """
     # A plus inside a number such as 1e+20 is followed by a digit, never by a letter; one inside

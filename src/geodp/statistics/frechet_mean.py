@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geodp.errors import ConditionError
+from geodp.errors import ConditionError, InputError
 from geodp.spaces.base import Array, Space
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.domain import Ball
@@ -71,6 +71,8 @@ class FrechetMean:
     error_bound: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.ball, Ball):
+            raise InputError("The domain is a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
         check_radius(self.space.cell, self.ball.cell_reach)
         mean_sensitivity(self.space.cell, self.ball.cell_reach, 2, self.bound)
         if self.space.cells > 1:

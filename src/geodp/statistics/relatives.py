@@ -55,7 +55,9 @@ class TangentMean:
     route: Route = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        space, ball = _space(self.ball), self.ball
+        if not isinstance(self.ball, Ball):
+            raise InputError("The domain is a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
+        space, ball = self.ball.space, self.ball
         if not ball.reach < space.injectivity_radius:
             raise ConditionError(
                 f"The tangent mean on {space.spec} needs a radius below the injectivity radius "
