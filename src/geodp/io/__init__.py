@@ -1,5 +1,6 @@
-"""Files in and out: records and points from .npy, .npz, CSV, TPS, NIfTI and standard input."""
+"""Files in and out: records and points from .npy, .npz, CSV, TPS, NIfTI, Dask and standard input."""
 
+from geodp.io.dask_records import DaskRecords
 from geodp.io.declared import layout_for
 from geodp.io.inspection import inspect_records
 from geodp.io.layout import Layout
@@ -14,6 +15,7 @@ from geodp.io.stack import Tensors, read_subjects, read_voxels, write_tensors
 from geodp.io.tps import Specimen, read_tps, write_tps
 
 __all__ = [
+    "DaskRecords",
     "Grid",
     "LabelledImages",
     "Layout",

@@ -49,7 +49,7 @@ class DaskRecords:
                 "known: call its method compute_chunk_sizes() first."
             )
         _check_workers()
-        self._array = array.rechunk({axis: -1 for axis in range(1, array.ndim)})
+        self._array = array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
         self._check_chunks()
 
     def _check_chunks(self) -> None:
@@ -123,6 +123,8 @@ class _DaskClipped(ClippedRecords):
     """Clipped records that stay where they are; every pass clips them again."""
 
     __slots__ = ("_share",)
+
+    _share: float
 
     def __init__(self, ball: Ball, source: DaskRecords) -> None:
         self.ball, self.source, self.share = ball, source, None

@@ -18,7 +18,13 @@ from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import length
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.maps import clip_maps
-from geodp.statistics.records import ClippedRecords, as_records, raw_block, raw_chunks
+from geodp.statistics.records import (
+    ClippedRecords,
+    LocalRecords,
+    as_records,
+    raw_block,
+    raw_chunks,
+)
 
 if TYPE_CHECKING:
     from geodp.kernels.kernel import Kernel
@@ -186,9 +192,21 @@ class Ball:
                 raise InputError("These records were clipped to another ball.")
             return records
         source = self.accept(records)
+        elsewhere = getattr(source, "clipped_by", None)  # records that are not of this process
+        if elsewhere is not None:
+            clipped: ClippedRecords = elsewhere(self)
+            return clipped
+        return self.clip_block(source, self.kernel_for(len(source)))
+
+    def kernel_for(self, n: int) -> Kernel | None:
+        """The compiled pass that ``n`` records are worth, if any."""
+        return self.space.kernel() if n >= MANY else None
+
+    def clip_block(self, source: Any, kernel: Kernel | None) -> LocalRecords:
+        """Some of the records, as an array that ``accept`` takes, after the public rule."""
         if self.space.cells > 1:
             return clip_maps(self, source)
-        if len(source) >= MANY and (kernel := self.space.kernel()) is not None:
+        if kernel is not None:
             return self._fused_clip(source, kernel)
         moved = np.zeros(len(source), dtype=bool)
         rough = np.zeros(len(source), dtype=bool)
@@ -201,10 +219,10 @@ class Ball:
                 differs = (fixed != chunk).reshape(len(chunk), -1).any(axis=1)
             rough[start : start + len(chunk)] = differs & ~changed
             replaced.append(fixed[changed])
-        center_log = functools.reduce(LogSum.merge, logs).mean_log
-        return ClippedRecords(self, source, moved, tuple(replaced), rough, center_log)
+        center_sum = functools.reduce(LogSum.merge, logs)
+        return LocalRecords(self, source, moved, tuple(replaced), rough, center_sum)
 
-    def _fused_clip(self, source: Any, kernel: Kernel) -> ClippedRecords:
+    def _fused_clip(self, source: Any, kernel: Kernel) -> LocalRecords:
         """The same for many records: the kernel adds up those that are points well inside, each by
         itself, and the rule decides over the others."""
         moved = np.zeros(len(source), dtype=bool)
@@ -223,9 +241,9 @@ class Ball:
             return total, np.concatenate(replaced)
 
         parts = list(each(one, range(0, len(source), self.block_rows)))
-        center_log = functools.reduce(LogSum.merge, (total for total, _ in parts)).mean_log
+        center_sum = functools.reduce(LogSum.merge, (total for total, _ in parts))
         replaced = tuple(rows for _, rows in parts)
-        return ClippedRecords(self, source, moved, replaced, None, center_log, kernel)
+        return LocalRecords(self, source, moved, replaced, None, center_sum, kernel)
 
     def accept(self, records: Any) -> Any:
         """``records`` as an array of the right dtype and shape, no value looked at."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from geodp.kernels import MANY
 from geodp.spaces.base import Array, BoolArray
-from geodp.statistics.records import ClippedRecords, raw_block, source_of
+from geodp.statistics.records import ClippedRecords, LocalRecords, raw_block, source_of
 
 if TYPE_CHECKING:
     from geodp.statistics.domain import Ball
@@ -20,7 +20,7 @@ _UP = 1 + 1e-12  # covers the rounding of a square root and a sum
 _RECORDS = 2**20  # points that are read at a time
 
 
-def clip_maps(ball: Ball, source: Any) -> ClippedRecords:
+def clip_maps(ball: Ball, source: Any) -> LocalRecords:
     """Maps of shape ``(n, V, ...)`` after the public rule of each place's ball."""
     rows, places = ball.chunk_rows, ball.places
     moved = np.zeros((len(source), ball.space.cells), dtype=bool)
@@ -34,7 +34,7 @@ def clip_maps(ball: Ball, source: Any) -> ClippedRecords:
             changed[:, at] = hit.reshape(len(block), len(at))
             block[:, at] = part.reshape(len(block), len(at), *cell_ball.space.point_shape)
         replaced.append(block[changed])
-    return ClippedRecords(ball, source, moved, tuple(replaced), None, None)
+    return LocalRecords(ball, source, moved, tuple(replaced), None, None)
 
 
 def _rule(ball: Ball, points: Array) -> BoolArray:

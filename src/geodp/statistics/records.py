@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -19,27 +20,67 @@ if TYPE_CHECKING:
     from geodp.statistics.domain import Ball
 
 
-class ClippedRecords:
-    """Records after the public rule; only ``Ball.clip`` makes them, and only chunks come out.
+class ClippedRecords(ABC):
+    """Records after the public rule; only ``Ball.clip`` makes them. Nothing of them prints.
 
-    Holds the raw array (or memory map) and the replaced records beside it, so that a clipped copy
-    of the whole input never exists. ``rough`` says which of the others ``project`` still changes
-    (found out by the first round of chunks where it is None), so that exact records are not
-    projected again and again. ``center_log`` is the mean of their log-coordinates at the ball's
-    centre, which clipping knows anyway. Many records, on a space that has one, are passed over by
-    a ``kernel``. Nothing of it prints.
+    ``center_log`` is the mean of their log-coordinates at the ball's centre, which clipping knows
+    anyway (None for maps). Many records, on a space that has one, are passed over by a ``kernel``.
     """
 
-    __slots__ = (
-        "_moved",
-        "_replaced",
-        "_rough",
-        "_source",
-        "ball",
-        "center_log",
-        "kernel",
-        "share",
-    )
+    __slots__ = ("ball", "center_log", "kernel", "share", "source")
+
+    ball: Ball
+    source: Any  # the raw records
+    center_log: Array | None
+    kernel: Kernel | None
+    share: float | None  # of raw records, where these are made from several
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def replaced_share(self) -> float:
+        """The share of records (of their points, for maps) that the rule moved or replaced: private
+        until noise is added."""
+        return self._own_share if self.share is None else self.share
+
+    @property
+    @abstractmethod
+    def _own_share(self) -> float: ...
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Array]:
+        """Clipped chunks ``(rows, *point_shape)``, in order, as fresh contiguous float64 arrays."""
+
+    @abstractmethod
+    def log_sum(self, x: Array, scale: float, factor: int | None = None) -> LogSum:
+        """``Space.log_sum`` of all records at ``x``, or of their parts in one factor of the space.
+
+        Exact sums: the same for every number of threads and workers.
+        """
+
+    @abstractmethod
+    def subsample(self, size: int) -> Array:
+        """About ``size`` clipped records at evenly spaced positions, which depend on n alone."""
+
+    def __repr__(self) -> str:
+        return f"<clipped records in {self.ball!r}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("Clipped records are not pickled: they hold raw records.")
+
+
+@final
+class LocalRecords(ClippedRecords):
+    """Records of this process.
+
+    Holds the raw array (or memory map) and the replaced records beside it, so that a clipped copy
+    of the whole input never exists. ``rough`` says which of the others ``project`` still changes,
+    so that exact records are not projected again on every pass. ``moved`` marks the replaced ones,
+    in maps the places one by one. ``center_sum`` is the sum of logs at the ball's centre.
+    """
+
+    __slots__ = ("_moved", "_replaced", "_rough", "center_sum")
 
     def __init__(
         self,
@@ -48,28 +89,28 @@ class ClippedRecords:
         moved: BoolArray,
         replaced: tuple[Array, ...],
         rough: BoolArray | None,
-        center_log: Array | None,
+        center_sum: LogSum | None,
         kernel: Kernel | None = None,
     ):
         self.ball = ball
-        self._source = source
+        self.source = source
         self._moved = moved
         self._replaced = replaced
         self._rough = rough
-        self.center_log = center_log
+        self.center_sum = center_sum
+        self.center_log = None if center_sum is None else center_sum.mean_log
         self.kernel = kernel
-        self.share: float | None = None  # of raw records, where these are made from several
-
-    def __len__(self) -> int:
-        return len(self._source)
+        self.share = None
 
     @property
-    def replaced_share(self) -> float:
-        """The share of records (of their points, for maps) that the rule moved or replaced: private
-        until noise is added."""
-        if self.share is not None:
-            return self.share
-        return int(np.count_nonzero(self._moved)) / self._moved.size
+    def moved_count(self) -> tuple[int, int]:
+        """How many records (points of maps) the rule changed, and of how many."""
+        return int(np.count_nonzero(self._moved)), self._moved.size
+
+    @property
+    def _own_share(self) -> float:
+        count, size = self.moved_count
+        return count / size
 
     @property
     def _rows(self) -> int:
@@ -77,7 +118,6 @@ class ClippedRecords:
         return self.ball.chunk_rows if self.kernel is None else self.ball.block_rows
 
     def chunks(self) -> Iterator[Array]:
-        """Clipped chunks ``(rows, *point_shape)``, in order, as fresh contiguous float64 arrays."""
         rows, found = self.ball.chunk_rows, np.zeros(len(self), dtype=bool)
         for block in range(len(self._replaced)):
             clipped, first = self._clipped(block, copy=True), block * self._rows
@@ -104,16 +144,12 @@ class ClippedRecords:
         """A block with its replaced records in place; others may still need ``project``."""
         start = block * self._rows
         moved = self._moved[start : start + self._rows]
-        raw = raw_block(self._source, start, self._rows, copy=copy or bool(moved.any()))
+        raw = raw_block(self.source, start, self._rows, copy=copy or bool(moved.any()))
         if moved.any():
             raw[moved] = self._replaced[block]
         return raw
 
     def log_sum(self, x: Array, scale: float, factor: int | None = None) -> LogSum:
-        """``Space.log_sum`` of all records at ``x``, or of their parts in one factor of the space.
-
-        Exact sums: the same for every number of threads.
-        """
         whole = self.ball.space
         space = whole if factor is None else whole.factors[factor]
         if self.kernel is None:
@@ -132,10 +168,9 @@ class ClippedRecords:
         return functools.reduce(LogSum.merge, each(one, range(len(self._replaced))))
 
     def subsample(self, size: int) -> Array:
-        """About ``size`` clipped records at evenly spaced positions, which depend on n alone."""
         step = max(1, len(self) // size)
         with np.errstate(all="ignore"):
-            rows = np.array(self._source[::step], dtype=np.float64, order="C")
+            rows = np.array(self.source[::step], dtype=np.float64, order="C")
             starts = range(0, len(self), self._rows)
             for start, replaced in zip(starts, self._replaced, strict=True):
                 moved = self._moved[start : start + self._rows]
@@ -146,16 +181,10 @@ class ClippedRecords:
                 block[...] = self.ball.space.project(block)
             return rows
 
-    def __repr__(self) -> str:
-        return f"<clipped records in {self.ball!r}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("Clipped records are not pickled: they hold raw records.")
-
 
 def source_of(records: Any) -> Any:
     """The raw array behind records, clipped or not; for a data set's digest."""
-    return records._source if isinstance(records, ClippedRecords) else records
+    return records.source if isinstance(records, ClippedRecords) else records
 
 
 def as_records(records: Any, shape: tuple[int, ...]) -> Any:
