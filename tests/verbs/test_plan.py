@@ -135,3 +135,13 @@ def test_a_plan_warns_of_noise_that_floats_cannot_hold(spec, n, mu):
     assert bool(found.warning) == (not space.contains(draws).all())
     assert ("WARNING: The noise is so wide" in repr(found)) == bool(found.warning)
     assert found.to_json().get("warning", "") == found.warning
+
+
+def test_long_names_keep_their_distance_from_what_follows() -> None:
+    table = gd.plan(
+        mean(),
+        100,
+        gd.PureDP(1),
+        [gd.Wrapped(gd.SphericalGamma(2.0, 2.0)), gd.Wrapped(gd.Gaussian())],
+    )
+    assert "wrapped-spherical-gamma " in repr(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from fractions import Fraction
 from typing import Any
@@ -189,3 +190,14 @@ def test_a_receipt_of_before_is_read_and_verifies() -> None:
     del document["request"]["about"], document["outcome"]["replaced"]
     read = gd.Release.from_json(document)
     assert all(check.passed for check in gd.verify(read))
+
+
+def test_the_share_is_said_in_plain_decimals() -> None:
+    records = np.zeros((2, 1)) + 9.0  # all outside
+    mean = gd.FrechetMean(gd.Ball(gd.Euclidean(1), [0.0], 1.0))
+    said = gd.release(records, mean, gd.GaussianDP("0.1"), "wrapped-gaussian").replaced
+    assert said is not None
+    assert said.deviation == pytest.approx(50, rel=1e-6)  # 1/2 over 0.01
+    note = dataclasses.replace(said, share=1.0).notes[0]
+    assert "About 100 %" in note
+    assert "deviation 5000 %" in note

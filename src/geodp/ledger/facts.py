@@ -111,11 +111,13 @@ class Replaced:
     @property
     def notes(self) -> tuple[str, ...]:
         """What it says, in sentences, and a warning where the records do not fit the ball."""
-        shown = 100 * min(max(self.share, 0.0), 1.0)
-        spread = 100 * self.deviation
+        shown, spread = (
+            format(float(f"{100 * part:.2g}"), "g")  # two digits, never 1e+02
+            for part in (min(max(self.share, 0.0), 1.0), self.deviation)
+        )
         said = (
-            f"About {shown:.2g} % of the records were moved into the ball or replaced by its "
-            f"centre (noise of standard deviation {spread:.2g} %)."
+            f"About {shown} % of the records were moved into the ball or replaced by its "
+            f"centre (noise of standard deviation {spread} %)."
         )
         if self.share - 2 * self.deviation <= _MANY:
             return (said,)

@@ -149,18 +149,20 @@ class Plan:
             f"{self.statistic} of {self.n} records on {self.space}, {self.guarantee.label}"
             f"{several}, {self._sensitivity}"
         )
-        table = [f"  {'mechanism':<20}{'scale':>10}{'at centre':>18}{'at edge':>18}{'bound':>10}"]
+        width = max([20, *(len(row.mechanism.name) + 1 for row in self.rows)])
+        title = f"{'scale':>10}{'at centre':>18}{'at edge':>18}{'bound':>10}"
+        table = [f"  {'mechanism':<{width}}{title}"]
         for row in self.rows:
             if row.why_not is None:
                 center = f"{row.center:.4g} ± {row.center_error:.1g}"
                 edge = f"{row.edge:.4g} ± {row.edge_error:.1g}"
                 table.append(
-                    f"  {row.mechanism.name:<20}{row.scale:>10.4g}{center:>18}{edge:>18}"
+                    f"  {row.mechanism.name:<{width}}{row.scale:>10.4g}{center:>18}{edge:>18}"
                     f"{'none' if row.bound is None else format(row.bound, '.4g'):>10}"
                 )
                 table += [f"      {row.words}"] if row.words else []
             else:
-                table.append(f"  {row.mechanism.name:<20}{row.why_not}")
+                table.append(f"  {row.mechanism.name:<{width}}{row.why_not}")
         if self.budget is not None:
             prices = {row.mechanism.name: row.price for row in self.rows if row.price is not None}
             listed = ", ".join(f"{name} {price}" for name, price in prices.items()) or "none"
