@@ -1,4 +1,4 @@
-"""Files in and out: records and points from .npy, .npz, CSV, TPS, NIfTI, Dask and standard input."""
+"""Files in and out: .npy, .npz, CSV, TPS, NIfTI, Parquet, Dask arrays and standard input."""
 
 from geodp.io.dask_records import DaskRecords
 from geodp.io.declared import layout_for
@@ -7,6 +7,7 @@ from geodp.io.layout import Layout
 from geodp.io.linear_map import LinearMap
 from geodp.io.medmnist import LabelledImages, covariance_descriptors, read_medmnist
 from geodp.io.nifti import Grid
+from geodp.io.parquet import ParquetRecords, write_parquet
 from geodp.io.places import Places, places_of
 from geodp.io.receipts import read_receipt
 from geodp.io.records import read_point, read_records
@@ -20,6 +21,7 @@ __all__ = [
     "LabelledImages",
     "Layout",
     "LinearMap",
+    "ParquetRecords",
     "Places",
     "Spec",
     "Specimen",
@@ -36,6 +38,7 @@ __all__ = [
     "read_subjects",
     "read_tps",
     "read_voxels",
+    "write_parquet",
     "write_tensors",
     "write_tps",
 ]

@@ -12,6 +12,7 @@ from geodp.io.arrays import NPY, NPZ, load_npy, load_npz
 from geodp.io.declared import layout_for
 from geodp.io.layout import Layout
 from geodp.io.nifti import ENDINGS
+from geodp.io.parquet import ParquetRecords
 from geodp.io.source import STDIN, named, open_bytes
 from geodp.io.table import UTF16
 from geodp.spaces.base import Array, Space
@@ -28,7 +29,7 @@ def read_records(
     key: str | None = None,
     header: bool | None = None,
 ) -> Any:
-    """Records of ``space`` from a .npy, .npz, CSV or TPS file, or ``-`` for standard
+    """Records of ``space`` from a .npy, .npz, .parquet, CSV or TPS file, or ``-`` for standard
     input.
 
     The format is recognised by the file's first bytes; what is neither .npy nor .npz is CSV
@@ -39,7 +40,7 @@ def read_records(
     Parameters
     ----------
     layout, columns, lonlat, poincare : how a record is spelled, see ``layout_for``.
-    key : which array of a .npz file.
+    key : which array of a .npz file, or column of a .parquet file.
     header : whether a CSV file starts with a header. It must be said: a first line that decided
         by itself would let a malformed record change the number of records.
 
@@ -75,6 +76,10 @@ def read_layout(
 ) -> Any:
     """``read_records`` with the layout at hand. ``guess``, for eyes that may see the records, lets
     the first line of a CSV file say whether it is a header."""
+    if os.fspath(path).lower().endswith(".parquet"):
+        if not layout.is_plain:
+            raise InputError("Parquet files hold points as they are: declare no layout.")
+        return ParquetRecords(path, layout.space, key)
     found, is_table = _load(path, layout, key, header, guess=guess)
     if is_table:
         return layout.points(found)
