@@ -339,3 +339,13 @@ def test_the_library_reads_what_the_command_wrote(tensors, tmp_path):
     out = tmp_path / "r.json"
     run("release", tensors, *SPD, "--gdp", "1", "--out", out)
     assert gd.Release.load(out).space == gd.SPD(2)
+
+
+@pytest.mark.parametrize("kind", ["inference", "groups"])
+def test_a_document_of_infer_is_no_single_receipt(tmp_path, kind):
+    path = tmp_path / "inference.json"
+    path.write_text(json.dumps({"schema": f"geodp/{kind}/v1", "releases": {}}))
+    for words in (("verify", path), ("report", path, "--out", tmp_path / "page.html")):
+        result = run(*words)
+        assert result.exit_code == 2
+        assert "holds several receipts, under 'releases'" in result.stderr

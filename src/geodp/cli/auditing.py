@@ -13,7 +13,7 @@ from geodp.cli.program import CHECK_FAILED, EXIT_CODES
 _SENSITIVITY, _MINUTES = 0.1, 0.25
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Attack a mechanism.")
 @options.space_option
 @options.layout_options
 @options.ball_options

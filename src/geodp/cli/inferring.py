@@ -16,7 +16,7 @@ from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Release a mean with its confidence region.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options.space_option
 @options.file_options

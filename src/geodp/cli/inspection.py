@@ -22,7 +22,7 @@ _DECLARED = (
 )
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Look at the raw records. NOT PRIVATE.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options.space_option
 @options.file_options

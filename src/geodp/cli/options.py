@@ -39,7 +39,7 @@ space_option = click.option(
     required=True,
     metavar="S",
     help="Where records live: euclidean:3, spd:3, spd:3:log-euclidean, sphere:2, hyperbolic:5, "
-    "shapes:5, or a product such as sphere:2+euclidean:1.",
+    "shapes:5, a product such as sphere:2+euclidean:1, or a power such as spd:3^1000.",
 )
 
 spec_or_space_option = click.option(
@@ -167,14 +167,15 @@ one_mechanism_option = click.option(
     "--mechanism",
     type=click.Choice(MECHANISMS[1:]),
     required=True,
-    help="The mechanism to calibrate.",
+    help="The mechanism, by name.",
 )
 
 statistic_option = click.option(
     "--statistic",
     type=click.Choice(STATISTICS),
     help="What to release: frechet-mean (default), or a relative of it that estimates another "
-    "point. The extrinsic mean (spheres and shapes) needs no ball.",
+    "point. The extrinsic mean (spheres and shapes) needs no ball; the median needs --mechanism "
+    "k-norm-gradient.",
 )
 
 bound_option = click.option(

@@ -12,7 +12,7 @@ from geodp.cli.output import Output
 from geodp.cli.program import EXIT_CODES
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Rank mechanisms by expected error.")
 @options.space_option
 @options.layout_options
 @options.ball_options
@@ -56,7 +56,7 @@ def plan(n: int, releases: int, replaced: str, quiet: bool, **given: Any) -> Non
     output.prose(repr(outcome))
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="The noise scale for a sensitivity.")
 @options.space_option
 @options.layout_options
 @options.ball_options

@@ -12,7 +12,7 @@ from geodp.errors import InputError
 from geodp.io import read_receipt
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Recompute what a receipt says.")
 @click.argument("receipt")
 @options.json_option
 @click.pass_context
@@ -31,7 +31,7 @@ def verify(ctx: click.Context, receipt: str, quiet: bool) -> None:
         ctx.exit(CHECK_FAILED)
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Write a page about receipts.")
 @click.argument("receipts", nargs=-1, required=True, metavar="RECEIPT...")
 @click.option("--out", required=True, metavar="PAGE", help="The HTML page to write.")
 @click.option(

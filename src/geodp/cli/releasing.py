@@ -25,7 +25,7 @@ _SEEDED = (
 )
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="Release a mean of the records.")
 @click.argument("files", nargs=-1, metavar="[SPEC] FILE...")
 @options.spec_or_space_option
 @options.file_options

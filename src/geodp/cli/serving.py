@@ -11,7 +11,7 @@ from geodp.web import server
 _PORT = 8617
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(epilog=EXIT_CODES, short_help="The page in the browser.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

@@ -23,6 +23,7 @@ def read_receipt(path: str | os.PathLike[str]) -> Release:
             raise InputError(f"{name} cannot be read.") from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{name} is no JSON document.") from error
+    _check_kind(document, name)
     try:
         json.dumps(document, ensure_ascii=False).encode("utf-8")
         return Release.from_json(document)
@@ -30,3 +31,12 @@ def read_receipt(path: str | os.PathLike[str]) -> Release:
         raise InputError(f"{name} holds text that cannot be encoded in UTF-8.") from error
     except (OverflowError, RecursionError) as error:
         raise InputError("The receipt has a field of the wrong type.") from error
+
+
+def _check_kind(document: object, name: str) -> None:
+    kind = document.get("schema") if isinstance(document, dict) else None
+    if kind in ("geodp/inference/v1", "geodp/groups/v1"):
+        raise InputError(
+            f"{name} is what infer wrote and holds several receipts, under 'releases'. Save those "
+            "one by one."
+        )
