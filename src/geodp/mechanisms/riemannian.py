@@ -97,8 +97,9 @@ class RiemannianLaplace(Mechanism):
 class RiemannianGaussian(Mechanism):
     """Release a point of density proportional to ``exp(-dist(x, value)^2 / (2 scale^2))``.
 
-    On spheres, hyperbolic spaces and planar shapes the scale follows from the exact profile; on
-    other spaces of nowhere positive curvature from the log-Sobolev bound ``rho = sensitivity^2 /
+    On spheres, hyperbolic spaces and planar shapes the scale follows from the exact profile, and on
+    products of a flat and a hyperbolic space, such as SPD(2), from that of the factor; on other
+    spaces of nowhere positive curvature from the log-Sobolev bound ``rho = sensitivity^2 /
     (2 scale^2 (1 - K scale^2))``, Ric >= -K, which promises no less than ``2 K sensitivity^2`` zCDP
     (docs/proofs/riemannian). Jiang et al. (NeurIPS 2023) take scale = sensitivity/mu, which does
     not give mu-GDP on hyperbolic space.
@@ -106,7 +107,7 @@ class RiemannianGaussian(Mechanism):
     Examples
     --------
     >>> import geodp as gd
-    >>> cal = gd.calibrate(gd.RiemannianGaussian(), gd.SPD(2), 0.01, gd.ZCDP(0.1))
+    >>> cal = gd.calibrate(gd.RiemannianGaussian(), gd.SPD(3), 0.01, gd.ZCDP(0.1))
     >>> 0.0223 < cal.scale < 0.0225
     True
     """

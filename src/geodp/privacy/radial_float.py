@@ -201,7 +201,8 @@ def mu_at(pair: FloatPair, epsilon: float) -> float:
     if not delta > 1e-200:
         return 0.0
     target = math.log(delta)
-    return float(brentq(lambda m: log_gaussian(m, epsilon) - target, 1e-6, 60.0, xtol=1e-12))
+    least = min(1e-6, 1e-6 * pair.shift / pair.scale)
+    return float(brentq(lambda m: log_gaussian(m, epsilon) - target, least, 60.0, xtol=least / 1e6))
 
 
 def log_gaussian(mu: float, epsilon: float) -> float:

@@ -6,8 +6,9 @@ the cell's ends prove it; so does delta(a) <= delta_mu(b), since both fall. Cell
 to where delta is 0, or to the tail below.
 
 Tail on hyperbolic space, Gaussian kernel, in units of the curvature radius. The loss at distance r
-is at most s(2r + s)/2 scale^2, so delta(eps) <= P[r > R], R = scale^2 eps/s - s/2, and the radius
-density is at most e^{-r^2/2 scale^2 + (d-1) r} 2^{1-d}, log-concave, so a tangent bounds its tail.
+is at most s(2r + s)/2 scale^2, so delta(eps) <= E min(1, s(r - R)/scale^2) over r > R, R = scale^2
+eps/s - s/2. The radius density sinh^{d-1} r e^{-r^2/2 scale^2} is log-concave with slope -m at R,
+so it is at most its tangent: delta(eps) <= density(R)/m min(1, s/(m scale^2)).
 Against it stands delta_mu(eps) >= (1 - e^{-h}) e^{-x^2/2}/(2x sqrt(2 pi)), x = (eps + h -
 mu^2/2)/mu >= 1 for any h > 0 (see ``zcdp_to_gdp``). The log-ratio of the two is convex in eps if
 its quadratic part is, so its value and slope at one point prove all beyond it. Where the law is
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
 
 _STEP, _TRIES = 1.012, 5
 _CELLS = 400
+_WIDE = 0.2  # Gaussian laws on hyperbolic space: scale times growth above which proofs are short
 _SHORT = 8.0  # largest loss over mu up to which cells are walked to the end
 
 
 def margin(pair: RadialPair) -> float:
     """How far above the estimated mu a proof is sought: the price of few cells."""
-    if pair.kernel == "laplace":
-        return 1.004
-    return 1.004 if pair.kernel == "laplace" else 1.008
+    quick = pair.kernel == "laplace" or (pair.sign < 0 and (pair.dim - 1) * pair.floats[0] > _WIDE)
+    return 1.004 if quick else 1.008
 
 
 def is_flat_like(pair: RadialPair) -> bool:
@@ -172,12 +173,14 @@ def _hyperbolic_tail(pair: RadialPair, square: Fraction, start: Fraction) -> boo
         h = mu**2 / e.max(mu)
         x = (e + h - mu**2 / 2) / mu
         grow = scale**2 / s  # dr/d eps
-        fall = r / scale**2 - n  # minus the slope of the log of the density's bound
-        if not (r > 0 and x >= 1 and fall > 0 and grow**2 / scale**2 > 1 / mu**2):
+        if not (r > 0 and x >= 1 and grow**2 / scale**2 > 1 / mu**2):
             return False
-        log_bound = n * r - r**2 / (2 * scale**2) - n * arb(2).log()
+        fall = r / scale**2 - n * r.coth()  # minus the slope of the log of the density
+        if not fall > 0:
+            return False
+        log_bound = n * r.sinh().log() - r**2 / (2 * scale**2)
         total = normaliser(pair.kernel, pair.dim, pair.curvature, pair.scale)
-        value = -log_bound + fall.log() + total.log()
+        value = -log_bound + fall.log() + total.log() + (fall * grow).max(arb(1)).log()
         value += (-(-h).expm1()).log() - x**2 / 2 - (2 * x * (2 * arb.pi()).sqrt()).log()
         slope = fall * grow - x / mu - 1 / (x * mu)
         return bool(value >= 0) and bool(slope >= 0)

@@ -36,8 +36,8 @@ class RadialProfile(Profile):
         if self.laws.kernel == "laplace":
             return self.laws.shift / self.laws.scale
         if self.laws.sign < 0:
-            _refuse_pure()
-        most = sharp(lambda: self.laws.loss_ball() or _refuse_pure())
+            refuse_pure()
+        most = sharp(lambda: self.laws.loss_ball() or refuse_pure())
         return rational_up(most)
 
     def mu_squared_upper(self) -> Fraction:
@@ -60,7 +60,8 @@ class RadialProfile(Profile):
         return frozenset()
 
 
-def _refuse_pure() -> NoReturn:
+def refuse_pure() -> NoReturn:
+    """Why a Gaussian law on a space that grows without bound has no pure epsilon."""
     raise GuaranteeError(
         "A Riemannian Gaussian on hyperbolic space has an unbounded privacy loss and no pure "
         "epsilon; use RiemannianLaplace, or ask for epsilon at a delta."

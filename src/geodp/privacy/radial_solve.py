@@ -21,7 +21,7 @@ from geodp.privacy.radial_hadamard import sobolev_rho, sobolev_scale
 from geodp.privacy.radial_profile import RadialProfile
 from geodp.privacy.radial_shift import RadialPair
 from geodp.privacy.renyi import ZCDPProfile
-from geodp.privacy.solve import laplace_ratio, scale_for
+from geodp.privacy.solve import gaussian_ratio, laplace_ratio, scale_for
 
 Price = tuple[float, Profile]
 _ATTEMPTS = 5  # at a proof, each with a little more noise
@@ -131,34 +131,43 @@ def _by_delta(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
         return bool(delta_bound(candidate, epsilon, Fraction(1, 10**4)) <= delta)
 
     def solve() -> _Found:
-        start = _near(pair, lambda p: p.delta(loss) <= wanted, 1e-7, _start(pair, guarantee))
-        return _Found(_proven(pair, start, 1e-5, proved))
+        start = near_scale(
+            pair, lambda p: p.delta(loss) <= wanted, 1e-7, first_scale(pair, guarantee)
+        )
+        return _Found(proven_scale(pair, start, 1e-5, proved))
 
     return _answer(solve)
 
 
 def _by_gdp(pair: RadialPair, shift: float, guarantee: Guarantee) -> _Answer:
-    square = _SQUARES[guarantee.notion](guarantee)
+    square = square_for(guarantee)
+    return _answer(lambda: _Found(gdp_scale(pair, square), square))
+
+
+def gdp_scale(pair: RadialPair, square: Fraction) -> float:
+    """The scale at which mu^2 = ``square`` is proven, or GuaranteeError."""
     mu = float(square) ** 0.5
+    if not pair.has_exact_profile:
+        raise GuaranteeError("The exact profile needs dimension two and a moderate shift.")
+    if pair.kernel == "gaussian" and pair.sign < 0 and pair.dim > _LARGEST:
+        raise GuaranteeError("In this dimension the proof by cells takes too long.")
+    start, step = float(pair.shift) / mu, 2e-3
+    if not is_flat_like(pair.at(Fraction(start), pair.shift)):
+        start = near_scale(pair, lambda p: mu_estimate(p) <= mu, 1e-4, start)
+        step = margin(pair.at(Fraction(start), pair.shift)) - 1
+    return proven_scale(pair, start, step, lambda p: keeps_gdp(p, square))
 
-    def solve() -> _Found:
-        if not pair.has_exact_profile:
-            raise GuaranteeError("The exact profile needs dimension two and a moderate shift.")
-        if pair.kernel == "gaussian" and pair.sign < 0 and pair.dim > _LARGEST:
-            raise GuaranteeError("In this dimension the proof by cells takes too long.")
-        start, step = float(pair.shift) / mu, 2e-3
-        if not is_flat_like(pair.at(Fraction(start), pair.shift)):
-            start = _near(pair, lambda p: mu_estimate(p) <= mu, 1e-4, start)
-            step = margin(pair) - 1
-        return _Found(_proven(pair, start, step, lambda p: keeps_gdp(p, square)), square)
 
-    return _answer(solve)
+def square_for(guarantee: Guarantee) -> Fraction:
+    """The mu^2 whose Gaussian DP keeps a promise."""
+    return _SQUARES[guarantee.notion](guarantee)
 
 
 _SQUARES: dict[str, Callable[..., Fraction]] = {
     "gdp": lambda g: g.mu**2,
     "zcdp": lambda g: 2 * g.rho,
     "renyi": lambda g: 2 * g.epsilon / g.alpha,
+    "approx": lambda g: gaussian_ratio(g) ** 2,
 }
 
 _ROUTES: dict[str, tuple[Callable[..., _Answer], ...]] = {
@@ -170,11 +179,12 @@ _ROUTES: dict[str, tuple[Callable[..., _Answer], ...]] = {
 }
 
 
-def _start(pair: RadialPair, guarantee: Guarantee) -> float:
+def first_scale(pair: RadialPair, guarantee: Guarantee) -> float:
+    """Where the search for a scale begins."""
     return float(pair.shift) / float(laplace_ratio(guarantee))
 
 
-def _near(
+def near_scale(
     pair: RadialPair, passes: Callable[[FloatPair], bool], accuracy: float, start: float
 ) -> float:
     """About the least scale at which the float estimate passes; GuaranteeError if none does."""
@@ -216,7 +226,7 @@ def _widest(pair: RadialPair, start: float) -> float:
     return float(1 / float(growth) ** 0.5)
 
 
-def _proven(
+def proven_scale(
     pair: RadialPair, start: float, step: float, proved: Callable[[RadialPair], bool]
 ) -> float:
     """The first scale a little above ``start`` that is proven."""
