@@ -483,3 +483,33 @@ def test_another_given_value_is_another_request(place_and_key: Where) -> None:
         ask(SECRET + 1)
     assert ledger.spent() == Fraction(1, 4)
     assert str(SECRET)[:10] not in json.dumps(ledger.export()["entries"])
+
+
+def test_a_request_id_belongs_to_the_sensitivity_that_was_declared(place_and_key: Where) -> None:
+    """The stored noise was made for one bound; another bound is another request."""
+    ledger = make(place_and_key)
+
+    def given(bound: float) -> gd.Release:
+        one = gd.GivenValue(gd.Euclidean(1), np.zeros(1), bound)
+        noise = gd.Wrapped(gd.Gaussian())
+        paid: dict[str, Any] = {"ledger": ledger, "dataset": "study", "request_id": "a"}
+        return gd.release(None, one, gd.GaussianDP("0.5"), noise, **paid)
+
+    out = given(1.0)
+    assert given(1.0).to_json() == out.to_json()
+    with pytest.raises(gd.MismatchError, match="another request"):
+        given(5.0)
+    assert ledger.spent() == Fraction(1, 4)
+
+
+def test_names_that_look_the_same_are_the_same(place_and_key: Where) -> None:
+    """Else one site under two spellings would be charged in parallel with itself."""
+    ledger = make(place_and_key)
+    composed, apart = "Zürich", "Zu\u0308rich"
+    for group in (f"site={composed}", f"site={apart}", f" site = {composed} "):
+        ledger.spend(gd.GaussianDP("0.5"), dataset=composed, group=group, note="A count.")
+    ledger.spend(gd.GaussianDP("0.5"), dataset=f" {apart} ", group=f"site={apart}", note="Another.")
+    assert ledger.spent() == 1
+    (row,) = ledger.show()["datasets"]
+    assert (row["dataset"], row["group"]) == (composed, f"site={composed}")
+    faults.sound(ledger)

@@ -157,12 +157,27 @@ def export(place: str, out: str | None, quiet: bool) -> None:
 
 @ledger.command(epilog=EXIT_CODES)
 @_PLACE
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="FILE",
+    help="A receipt, or an export of a copy, whose entries must be here; may be repeated.",
+)
 @options.json_option
 @click.pass_context
-def verify(ctx: click.Context, place: str, quiet: bool) -> None:
-    """Recompute the chain, the totals and the signatures of LEDGER, or of an export (.json)."""
+def verify(ctx: click.Context, place: str, against: tuple[str, ...], quiet: bool) -> None:
+    """Recompute the chain, the totals and the signatures of LEDGER, or of an export (.json).
+
+    With --against it is seen whether entries are missing here, or two copies were used.
+    """
     output = Output(quiet)
-    checks = _exported(place) if place.endswith(".json") else gd.Ledger(place).verify()
+    others = [_document(path) for path in against]
+    if place.endswith(".json"):
+        from geodp.ledger.branches import check_all
+
+        checks = check_all(_document(place), others)
+    else:
+        checks = gd.Ledger(place).verify(others)
     passed = all(check.passed for check in checks)
     output.document({"passed": passed, "checks": [vars(check) for check in checks]})
     output.prose("\n".join(map(repr, checks)))
@@ -170,15 +185,12 @@ def verify(ctx: click.Context, place: str, quiet: bool) -> None:
         ctx.exit(CHECK_FAILED)
 
 
-def _exported(path: str) -> list[Any]:
-    from geodp.ledger.checking import check_export
-
+def _document(path: str) -> Any:
     try:
         with open(path, encoding="utf-8") as file:
-            document = json.load(file)
+            return json.load(file)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path!r} is no JSON document.") from error
-    return check_export(document)
 
 
 def _page(facts: dict[str, Any]) -> str:

@@ -231,20 +231,26 @@ class Ledger:
 
         return export(self._store)
 
-    def verify(self) -> list[Check]:
-        """Recompute the chain, the totals, and every release's way through the ledger."""
-        from geodp.ledger.checking import check_export
+    def verify(self, against: Sequence[Mapping[str, Any]] = ()) -> list[Check]:
+        """Recompute the chain, the totals, and every release's way through the ledger.
+
+        ``against`` holds JSON documents that name entries of this ledger, receipts or exports of a
+        copy: an entry that is missing or another here shows a restored or a second copy.
+        """
+        from geodp.ledger.branches import check_all
         from geodp.ledger.reading import damage
 
         found = damage(self._store)
         if found is not None:
             return [Check("database", False, found)]
         sound = Check("database", True, "The database finds no damage in itself.")
-        return [sound, *check_export(self.export())]
+        return [sound, *check_all(self.export(), against)]
 
     def close(self) -> None:
-        """Close this process's connections; the next use opens new ones."""
+        """Close this process's connections; the next use opens new ones and reads all anew."""
         self._store.close()
+        for name in ("facts", "budget", "keys"):
+            self.__dict__.pop(name, None)
 
     def key_path_for(self, kept: Path) -> Path:
         """Where a ledger that moves to this place has its secrets, that were at ``kept``."""

@@ -44,6 +44,7 @@ class Store:
         self._url = None if self.is_file else _postgres(text)
         self._lock = threading.Lock()
         self._engine: sa.Engine | None = None
+        self._opened: tuple[int, int] | None = None  # which file the connections hold
         self._process = os.getpid()
 
     @property
@@ -73,8 +74,17 @@ class Store:
         with self._connected().connect() as connection:
             if self.is_file:
                 connection.exec_driver_sql(begin)
+                self._same_file()
             yield connection
             connection.commit()
+
+    def _same_file(self) -> None:
+        """A file that was replaced lives on unseen in open connections, and forgets its spends."""
+        if self.path is not None and _identity(self.path) != self._opened:
+            raise LedgerError(
+                f"The file {self.shown!r} was removed or replaced while this program had it open. "
+                "Nothing was written; start the program again."
+            )
 
     def locked(self, connection: sa.Connection) -> sa.Row[Any]:
         """The ledger's row, which no other writer can read until this transaction ends."""
@@ -120,8 +130,11 @@ class Store:
 
     def close(self) -> None:
         """Close this process's connections; the next use opens new ones."""
+        if self._process != os.getpid():  # a forked child has none of its own yet
+            return
         with self._lock:
             _close(self._engine, self._process)
+            self._engine = None
 
     def _connected(self) -> sa.Engine:
         if self._process != os.getpid():  # a forked child; the lock may be a lost thread's
@@ -136,6 +149,7 @@ class Store:
 
     def _sqlite(self) -> sa.Engine:
         assert self.path is not None
+        self._opened = _identity(self.path)
         opened = partial(_open_file, self.path)
         return sa.create_engine("sqlite://", creator=opened, poolclass=sa.QueuePool, **_POOL)
 
@@ -161,6 +175,15 @@ class Store:
             raise LedgerError(
                 f"The ledger {self.shown!r} cannot be {verb}: {_why(error)}."
             ) from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path, None where none does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _open_file(path: Path) -> sqlite3.Connection:

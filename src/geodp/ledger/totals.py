@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -26,15 +27,23 @@ class Part(NamedTuple):
 
 
 def part_of(dataset: object, group: object = None) -> Part:
-    """The part that a call names; InputError for names that are no text."""
-    if not isinstance(dataset, str) or not dataset.strip():
+    """The part that a call names; InputError for names that are no text.
+
+    Names that look the same are the same: composed letters, no spaces around.
+    """
+    name = _same(dataset)
+    if not name:
         raise InputError("A ledger needs the data set's name, such as dataset='study'.")
     if group is None:
-        return Part(dataset)
-    partition, equals, label = group.partition("=") if isinstance(group, str) else ("", "", "")
+        return Part(name)
+    partition, equals, label = _same(group).partition("=")
     if not (partition.strip() and equals and label.strip()):
         raise InputError("A group is named by a public label: partition=label, such as site=A.")
-    return Part(dataset, partition.strip(), label.strip())
+    return Part(name, partition.strip(), label.strip())
+
+
+def _same(text: object) -> str:
+    return unicodedata.normalize("NFC", text).strip() if isinstance(text, str) else ""
 
 
 def total(spent: Mapping[Part, Fraction]) -> Fraction:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.arguments import text_or_none
-from geodp.errors import ConditionError, InputError, MismatchError
+from geodp.errors import ConditionError, GeodpError, InputError, MismatchError
 from geodp.inference.shares import REPLACED
 from geodp.ledger.described import described
 from geodp.ledger.facts import Domain, Subject
@@ -123,7 +123,12 @@ def release(
         statistic.space, statistic.name, domain, public_n, protected, guarantee, name, about=about
     )
     share = None if division.count is None else division.count.to_json()
-    asked = {"request": request, "strategy": strategy_asked, "count": share}
+    asked = {
+        "request": request,
+        "strategy": strategy_asked,
+        "count": share,
+        "bounds": _bounds(statistic, n),
+    }
     given = getattr(statistic, "value", None) if data is None else None
     before = account.replay(asked, source_of(data), given)  # before anything is ranked
     if before is not None:
@@ -196,6 +201,15 @@ def _accepted(records: Any, statistic: Statistic) -> tuple[Any, int]:
         records = source_of(records)  # clipped afresh: the array behind them may have changed
     data = domain.accept(records)
     return data, len(data)
+
+
+def _bounds(statistic: Statistic, n: int) -> tuple[float, float] | None:
+    """What two statistics of one name may differ in; None where it has no such number of its own,
+    such as a median that only its gradient bounds."""
+    try:
+        return statistic.sensitivity(n), statistic.error_bound
+    except GeodpError:
+        return None
 
 
 def _asked(mechanism: Mechanism | str) -> tuple[str, Any]:
