@@ -106,7 +106,7 @@ def reserved(address):
 
 def test_the_curve_follows_the_form(page):
     assert "token" not in page.url
-    before = page.locator("#view .charts svg").first.inner_text()
+    before = page.locator("#view .charts svg").first.text_content()
     answer = page.inner_text(".answer")
     page.fill("#n", "20000")
     page.wait_for_function(
@@ -121,7 +121,7 @@ def test_the_curve_follows_the_form(page):
     page.wait_for_function(
         "() => document.querySelector('.answer').textContent.includes('wrapped-l2-laplace')"
     )
-    assert page.locator("#view .charts svg").first.inner_text() != before
+    assert page.locator("#view .charts svg").first.text_content() != before
     assert page.get_attribute("#view .charts svg path.curve", "d").count("L") > 8
     page.reload()
     assert page.input_value("#n") == "20000"
