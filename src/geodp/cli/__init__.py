@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from geodp.cli.auditing import audit
+from geodp.cli.converting import convert
 from geodp.cli.inferring import infer
 from geodp.cli.inspection import inspect
 from geodp.cli.ledgers import ledger
@@ -24,9 +25,12 @@ def main() -> None:
 
     Each command prints one JSON document on stdout and prose on stderr (--json silences the prose).
     A file named - is standard input. plan and calibrate read no data; inspect is for the curator's
-    eyes; release and infer are the only commands that spend privacy.
+    eyes; release, infer and the page of serve spend privacy, and nothing else does.
     """
 
 
-for command in (inspect, plan, calibrate, release, infer, verify, report, audit, ledger, serve):
+for command in (
+    *(inspect, convert, plan, calibrate, release, infer),
+    *(verify, report, audit, ledger, serve),
+):
     main.add_command(command)

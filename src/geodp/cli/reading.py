@@ -8,7 +8,8 @@ from typing import Any
 from geodp.cli.build import Given
 from geodp.errors import InputError
 from geodp.io import Layout, Tensors, read_subjects, read_voxels
-from geodp.io.nifti import is_volume
+from geodp.io.nifti import Grid, Volume, is_volume
+from geodp.io.places import Places, places_of
 from geodp.io.records import read_layout
 
 
@@ -25,17 +26,20 @@ def records(files: Sequence[str], given: Given, layout: Layout, *, guess: bool =
     return read_layout(files[0], layout, key=given["key"], header=given["header"], guess=guess)
 
 
-def tensors(given: Given, *, to: str | None = None) -> Tensors:
-    """What the options declare about NIfTI volumes."""
-    order = given["columns"] if given["layout"] is None else given["layout"]
-    unit, mask, atlas = given["physical_unit"], given["mask"], given["atlas"]
-    return Tensors(unit, order, to=to, mask=mask, atlas=atlas)
+def grid(files: Sequence[str], given: Given) -> Places | Grid | None:
+    """Where the places of records are: the mask's or atlas's, or the first volume's voxels."""
+    places = places_of(given["mask"], given["atlas"])
+    if places is None and is_volume(files[0]):
+        return Volume.open(files[0]).grid
+    return places
 
 
 def _volumes(files: Sequence[str], given: Given, layout: Layout) -> Any:
     if given["key"] is not None or given["header"] is not None:
         raise InputError("A NIfTI file has no keys and no header line; leave these options out.")
-    declared = tensors(given)
+    order = given["columns"] if given["layout"] is None else given["layout"]
+    unit, mask, atlas = given["physical_unit"], given["mask"], given["atlas"]
+    declared = Tensors(unit, order, mask=mask, atlas=atlas)
     if given["subjects"]:
         return read_subjects(files, layout.space, declared)
     if len(files) > 1:
