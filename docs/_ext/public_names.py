@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from typing import Any
@@ -11,7 +12,8 @@ from sphinx.application import Sphinx
 
 import geodp
 
-MARKER = "PUBLIC-NAMES"
+MARKER, MODULES_MARKER = "PUBLIC-NAMES", "PUBLIC-MODULES"
+MODULES = ("inference", "io", "plots", "report", "testing", "testing.audit")
 
 
 def _names() -> list[str]:
@@ -57,9 +59,24 @@ def _listing() -> str:
     return "\n".join(lines) if lines else "No public names yet."
 
 
+def _modules() -> str:
+    """A table for each public module: its names and the first sentences of their help."""
+    lines: list[str] = []
+    for short in MODULES:
+        module = importlib.import_module(f"geodp.{short}")
+        lines += ["", f"## geodp.{short}", "", inspect.getdoc(module) or "", "", "| name | |"]
+        lines += ["|---|---|"]
+        for name in module.__all__:
+            said = (inspect.getdoc(getattr(module, name)) or "").split("\n\n")[0]
+            text = " ".join(said.replace("``", "`").split()).replace("|", "\\|")
+            lines += [f"| `{name}` | {text} |"]
+    return "\n".join(lines)
+
+
 def _insert(app: Sphinx, docname: str, source: list[str]) -> None:
-    if MARKER in source[0]:
-        source[0] = source[0].replace(MARKER, _listing())
+    for marker, listing in ((MARKER, _listing), (MODULES_MARKER, _modules)):
+        if marker in source[0]:
+            source[0] = source[0].replace(marker, listing())
 
 
 def _escape(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

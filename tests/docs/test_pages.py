@@ -73,3 +73,15 @@ def test_command_line_example_uses_real_options() -> None:
             p.opts[0] for p in main.commands[name].params if p.required and p.opts[0][0] == "-"
         }
         assert needed <= set(rest.split())
+
+
+def test_every_public_module_is_described() -> None:
+    import importlib
+    import inspect
+
+    names = re.search(r"^MODULES = \((.*)\)$", (DOCS / "_ext/public_names.py").read_text(), re.M)
+    assert names is not None
+    for short in re.findall(r'"([\w.]+)"', names[1]):
+        module = importlib.import_module(f"geodp.{short}")
+        undescribed = [x for x in module.__all__ if not inspect.getdoc(getattr(module, x))]
+        assert undescribed == [], short
