@@ -198,6 +198,7 @@ def test_what_an_object_raises_does_not_come_through() -> None:
     [
         (None, "No records"),
         ([["a", "b"], ["c", "d"]], "dtype"),
+        ("records.npy", "read_records"),
         ([[1j, 0], [0, 1j]], "dtype"),
         (np.ma.array([["secret", "b"], ["c", "d"]]), "dtype"),
         (iter([[0.0, 1.0], [1.0, 0.0]]), "dtype"),

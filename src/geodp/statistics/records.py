@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ import numpy as np
 
 from geodp.errors import InputError
 from geodp.kernels.threads import each
+from geodp.progress import tick
 from geodp.spaces.base import Array, BoolArray
 from geodp.spaces.lattice import LogSum
 
@@ -157,7 +158,7 @@ class LocalRecords(ClippedRecords):
             if factor is not None:
                 chunks = (whole.split(chunk)[factor] for chunk in chunks)
             parts = (space.log_sum(x, chunk, scale) for chunk in chunks)
-            return functools.reduce(LogSum.merge, parts)
+            return _summed(parts)
 
         fused = self.kernel.at(x)
 
@@ -165,7 +166,7 @@ class LocalRecords(ClippedRecords):
             with np.errstate(all="ignore"):
                 return space.log_sum(x, self._clipped(block), scale, fused)
 
-        return functools.reduce(LogSum.merge, each(one, range(len(self._replaced))))
+        return _summed(each(one, range(len(self._replaced))))
 
     def subsample(self, size: int) -> Array:
         step = max(1, len(self) // size)
@@ -182,6 +183,16 @@ class LocalRecords(ClippedRecords):
             return rows
 
 
+def _summed(parts: Iterator[LogSum]) -> LogSum:
+    """Their sum. A pass has no public number: how many there are depends on the records."""
+    total = next(parts)
+    for part in parts:
+        tick("evaluating")
+        total = total.merge(part)
+    tick("evaluating")
+    return total
+
+
 def source_of(records: Any) -> Any:
     """The raw array behind records, clipped or not; for a data set's digest."""
     return records.source if isinstance(records, ClippedRecords) else records
@@ -196,6 +207,10 @@ def as_records(records: Any, shape: tuple[int, ...]) -> Any:
     """
     if records is None:
         raise InputError("No records were given.")
+    if isinstance(records, (str, os.PathLike)):
+        raise InputError(
+            "Records are an array of points. Read a file by geodp.io.read_records(path, space)."
+        )
     if not _sliced(records, len(shape) + 1) or records.dtype == object:
         records = _from_objects(records, shape)
     if records.dtype.kind in "iuf" and isinstance(records, np.ma.MaskedArray):
