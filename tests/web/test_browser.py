@@ -127,6 +127,16 @@ def test_the_curve_follows_the_form(page):
     assert page.input_value("#n") == "20000"
 
 
+def test_rows_that_take_longer_come_in_by_themselves(page):
+    page.fill("#space", "euclidean:2")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#view tbody th')].length > 5"
+        " && !document.querySelector('#view').textContent.includes('being computed')"
+        " && document.querySelector('#view').textContent.includes('data units')"
+    )
+    assert page.locator("#view td:has-text('riemannian-laplace')").count() == 2
+
+
 def test_a_bad_field_says_so_beside_itself(page):
     page.fill("#radius", "wide")
     page.wait_for_selector("#wrong-radius:not(:empty)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from typing import Any, TypeAlias, final
@@ -17,7 +16,6 @@ from starlette.routing import Route
 
 import geodp as gd
 from geodp.errors import GeodpError, InputError, LedgerRefusal
-from geodp.report.picture import picture_uri
 from geodp.web.asking import Upload, asked_of
 from geodp.web.desk import Desk
 from geodp.web.fields import Fields
@@ -140,14 +138,10 @@ class Page:
 
     def receipt_picture(self, request: Request) -> Response:
         """The released value, drawn; not found where there is no matplotlib."""
-        try:
-            uri = picture_uri(self._kept(request).release)
-        except GeodpError:
-            uri = None
-        if uri is None:
+        picture = self._kept(request).picture
+        if picture is None:
             raise HTTPException(404)
-        svg = base64.b64decode(uri.partition(",")[2])
-        return Response(svg, media_type="image/svg+xml")
+        return Response(picture, media_type="image/svg+xml")
 
     def _kept(self, request: Request) -> Kept:
         kept = self.receipts.get(request.path_params["name"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -33,6 +35,19 @@ def work(key: Key) -> Estimate:
     return estimate(question, statistic, mechanisms()[mechanism])
 
 
+def _settle(parent: int) -> None:
+    """Let the page go first, and end with it, however it ends."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 @final
 class Desk:
     """Gives rows that are known, and has the others worked out meanwhile.
@@ -51,16 +66,17 @@ class Desk:
         """A row for each statistic and mechanism; a key where it is not known yet."""
         asked = tuple((name, texts.get(name, "")) for name in ASKED)
         keys = [(asked, statistic, name) for statistic in STATISTICS for name in mechanisms()]
-        quick, named = reference(question.notion), mechanisms()
+        quick = reference(question.notion)
+        refused = {statistic: refusal(question, statistic) for statistic in STATISTICS}
         with self._lock:
             for key in keys:
                 if key in self._known:
                     continue
-                row = refusal(question, key[1], named[key[2]])
-                if row is None and key[2] == quick.name:
-                    row = estimate(question, key[1], quick)
-                if row is not None:
-                    self._keep(key, row)
+                reason = refused[key[1]]
+                if reason is not None:
+                    self._keep(key, Estimate(key[1], key[2], why_not=reason))
+                elif key[2] == quick.name:
+                    self._keep(key, estimate(question, key[1], quick))
             self._collect()
             missing = [key for key in keys if key not in self._known]
             for old in set(self._running) - set(missing):
@@ -98,5 +114,7 @@ class Desk:
     def _pool(self) -> Executor:
         if self._executor is None:
             context = multiprocessing.get_context("spawn")
-            self._executor = ProcessPoolExecutor(1, mp_context=context)
+            self._executor = ProcessPoolExecutor(
+                1, mp_context=context, initializer=_settle, initargs=(os.getpid(),)
+            )
         return self._executor

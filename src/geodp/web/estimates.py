@@ -71,15 +71,13 @@ def estimate(question: Question, statistic: str, mechanism: Mechanism) -> Estima
     return Estimate(statistic, mechanism.name, *min(tried))
 
 
-def refusal(question: Question, statistic: str, mechanism: Mechanism) -> Estimate | None:
-    """The row of what cannot serve whatever its scale, which is known at once."""
+def refusal(question: Question, statistic: str) -> str | None:
+    """Why there is no such statistic of the ball, which is known at once; None where there is."""
     try:
-        subject = STATISTICS[statistic](question.ball)
-        route = route_of(subject)
-        reason = mechanism.why_not(route.space, question.guarantee, route.ball)
+        STATISTICS[statistic](question.ball)
     except GeodpError as error:
-        reason = str(error)
-    return None if reason is None else Estimate(statistic, mechanism.name, why_not=reason)
+        return str(error)
+    return None
 
 
 def calibrations(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import geodp as gd
 from geodp.errors import GeodpError, InputError
 from geodp.ledger.canonical import canonical, sha256
+from geodp.report.picture import picture_uri
 
 _KEPT = 100
 _LONGEST = 20_000_000
@@ -24,6 +27,15 @@ class Kept:
     name: str
     release: gd.Release
     made: bool
+
+    @cached_property
+    def picture(self) -> bytes | None:
+        """The released value as SVG; None where it cannot be drawn, or by nothing installed."""
+        try:
+            uri = picture_uri(self.release)
+        except GeodpError:
+            return None
+        return None if uri is None else base64.b64decode(uri.partition(",")[2])
 
 
 @final
@@ -39,7 +51,9 @@ class Receipts:
         name = sha256(canonical(release.to_json()))[:32]
         with self._lock:
             before = self._held.pop(name, None)
-            kept = Kept(name, release, made or (before is not None and before.made))
+            kept = Kept(name, release, made)
+            if before is not None and before.made >= made:
+                kept = before
             self._held[name] = kept
             while len(self._held) > _KEPT:
                 self._held.popitem(last=False)
