@@ -186,7 +186,13 @@ def test_neighbours_sums_differ_by_one_computed_term_exactly() -> None:
 
 @pytest.mark.parametrize(
     ("space", "radius"),
-    [(gd.Sphere(2), 0.4), (gd.Sphere(3), 1.3), (gd.PlanarShapes(4), 0.5)],
+    [
+        (gd.Sphere(2), 0.4),
+        (gd.Sphere(3), 1.3),
+        (gd.PlanarShapes(3), 0.5),
+        (gd.PlanarShapes(4), 0.5),
+        (gd.PlanarShapes(12), 0.4),
+    ],
     ids=str,
 )
 def test_the_floor_of_the_mean_lies_below_the_norm(space: gd.Space, radius: float) -> None:
@@ -275,6 +281,69 @@ def test_the_law_against_quadrature_of_its_density(
     assert p_value(1.0, 1) > 1e-7
     assert p_value(0.7, 3) < 1e-7
     assert p_value(1.3, 3) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("statistic", "epsilon"),
+    [
+        (gd.FrechetMean(cap(0.8)), 1.0),
+        (gd.FrechetMean(ball_on(gd.PlanarShapes(4), 0.5)), 2.0),
+        (gd.FrechetMedian(ball_on(gd.Euclidean(3), 1.0)), 1.0),
+    ],
+    ids=lambda x: getattr(x, "name", None) and f"{x.name} {x.space.spec}",
+)
+def test_long_noise_off_centre_against_naive_rejection(
+    statistic: gd.Statistic, epsilon: float
+) -> None:
+    """Records near the edge: most directions leave the ball. Distances from its centre and from the
+    value, against uniform points of the ball accepted by the exact norm: Kolmogorov-Smirnov at
+    p = 1e-8 each. The same points kept to a ball 20 % smaller are told apart."""
+    ball, space = statistic.ball, statistic.space
+    data = spread(replace(ball, radius=ball.radius * 0.3), 12, 3)
+    shift = np.zeros(space.dim)
+    shift[0] = 0.75 * ball.radius
+    data = space.exp_coords(ball.center, space.log_coords(ball.center, data) + shift)
+    value, drawn, scale = draws(statistic, data, epsilon, 300, 8)
+    assert space.dist(ball.center, value) > 0.5 * ball.radius
+    uniform = ball_points(ball, 25_000, 4)
+    coin = np.log(np.random.default_rng(5).random(len(uniform)))
+    norms = exact_norms(statistic, data, uniform)
+
+    def p_value(points: np.ndarray) -> float:
+        pairs = [[space.dist(at, x) for x in (drawn, points)] for at in (ball.center, value)]
+        return min(stats.ks_2samp(*pair).pvalue for pair in pairs)
+
+    assert p_value(uniform[coin <= (norms.min() - norms) / scale]) > 1e-8
+    inside = space.dist(ball.center, uniform) <= 0.8 * ball.radius
+    kept = coin <= (norms.min() - norms) / scale
+    assert p_value(uniform[kept & inside]) < 1e-8
+    assert (space.dist(ball.center, drawn) <= ball.radius).all()
+
+
+def ball_points(ball: gd.Ball, count: int, seed: int) -> np.ndarray:
+    """Uniform by volume in the ball, by rejection from the tangent ball."""
+    rng, space = np.random.default_rng(seed), ball.space
+    z = rng.standard_normal((6 * count, space.dim))
+    z *= (ball.radius * rng.random(6 * count) ** (1 / space.dim) / np.linalg.norm(z, axis=1))[
+        :, None
+    ]
+    logs = space.log_volume_density(ball.center, space.vector(ball.center, z))
+    z = z[np.log(rng.random(len(z))) <= logs - logs.max()]
+    return space.exp_coords(ball.center, z[:count])
+
+
+@pytest.mark.parametrize(
+    ("space", "radius", "n"),
+    [(gd.PlanarShapes(20), 0.35, 100), (gd.PlanarShapes(10), 0.5, 60), (gd.Sphere(20), 0.5, 100)],
+    ids=str,
+)
+def test_noise_longer_than_the_ball_ends(space: gd.Space, radius: float, n: int) -> None:
+    """Both never did: nearly every proposal around the value left the ball."""
+    ball = ball_on(space, radius)
+    rows = gd.plan(gd.FrechetMean(ball), n, gd.PureDP(1), [KNG], replaced=0).rows
+    assert rows[0].center < radius
+    out = gd.release(spread(ball, n, 2), gd.FrechetMean(ball), gd.PureDP(1), KNG, replaced=0)
+    assert space.dist(ball.center, out.value) <= radius
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geodp.errors import InputError
+from geodp.errors import ConditionError, InputError
 from geodp.mechanisms.base import Calibration, Evaluated
+from geodp.mechanisms.knorm_gradient_proposals import Nearby, Proposals
 from geodp.noise.radial_steps import SteppedLaw
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.profile import Profile
@@ -31,8 +32,14 @@ if TYPE_CHECKING:
 _REPEATS = 2000
 _RATIO = 1.15  # between the distances at which a gradient's floor is asked for
 _NEAR = 0.1  # of the least distance over which one scale of the gradient can go: the first of them
-_STEP = 0.25  # of log density: what one step of the proposals may fall by
-_DEEP, _WIDE = 45.0, 1.4  # fallen by so much, steps may be this wide instead
+_FALL, _MOST = 0.3, 60  # of log density on a fine step, and fine steps beside those for volume
+_VOLUMES, _FINEST = 2.0, 600  # falls for each dimension, and fine steps in all
+_GROUPED = 3  # digits of a distance over the radius by which simulated values are grouped
+_ROUNDS = 20_000
+_HOPELESS = (
+    "On {space} the noise is so long beside the ball that almost no draw of the K-norm gradient "
+    "law lies in it. Use more records, a larger epsilon, or wrapped-l2-laplace."
+)
 _NO_RECORDS = "A K-norm gradient draw needs the records: use gd.release, which hands them over."
 _GRID = (
     "The accepted point was rounded to the public grid of 64-bit floats before the gradient was "
@@ -85,31 +92,37 @@ class KNormGradientCalibration(Calibration):
             x = round_point(self.space, value, draw.balls)
             if not self._keeps(x[None])[0]:
                 continue
-            if is_positive(partial(self._margin, norm(x), base, law.drops[draw.piece], coin)):
+            if is_positive(partial(self._margin, norm(x), base, law, draw.piece, coin)):
                 return x
 
-    def _margin(self, norm: float, base: float, drop: float, coin: Uniform, bits: int) -> arb:
+    def _margin(
+        self, norm: float, base: float, law: Proposals, piece: int, coin: Uniform, bits: int
+    ) -> arb:
         """The log of the acceptance probability minus that of a uniform."""
         from flint import arb
 
-        return (arb(base) - arb(norm)) / self.scale + arb(drop) - coin.ball(bits).log()
+        lifted = arb(law.drops[piece]) + law.log_share(piece)
+        return (arb(base) - arb(norm)) / self.scale + lifted - coin.ball(bits).log()
 
     def _proposals(
         self, gradient: LossGradient, evaluated: Evaluated, value: Array
-    ) -> tuple[float, SteppedLaw]:
+    ) -> tuple[float, Proposals]:
         """A floor of the computed norm, nowhere above it: its least, and steps from there."""
         assert evaluated.records is not None
-        ends = self._distances
-        blur = 2 * self.space.log_error(self.ball.center, self._edge)  # of points and distances
-        far = np.maximum(ends[:-1] * (1 - 1e-12) - blur, 0.0)
+        near = self._nearby(value)
+        ends = near.ends(self._distances)
+        far = np.maximum(ends[:-1] * (1 - 1e-12) - near.blur, 0.0)
         error = evaluated.statistic.error_bound
         floor = gradient.floor(evaluated.records, value, error, far)
         floor = floor - gradient.norm_error(self._edge) * (1 + 1e-6)
         floor = np.maximum.accumulate(np.maximum(floor, 0.0))
         base = float(floor[0])
-        drops = (floor - base) / self.scale * (1 - 1e-12)
-        chosen = _thinned(ends, drops)
-        return base, SteppedLaw(self.space, (*ends[chosen], ends[-1]), drops[chosen].tolist())
+        return base, near.law(ends, (floor - base) / self.scale * (1 - 1e-12))
+
+    def _nearby(self, value: Array) -> Nearby:
+        """Where kept points can lie, as seen from a value."""
+        blur = 2 * self.space.log_error(self.ball.center, self._edge)  # of points and distances
+        return Nearby.of(self.space, self.ball.center, value, self._edge, blur)
 
     @property
     def _edge(self) -> float:
@@ -118,19 +131,28 @@ class KNormGradientCalibration(Calibration):
 
     @cached_property
     def _distances(self) -> Array:
-        """From 0 to beyond where any kept point can lie from any value in the ball."""
+        """From 0 to beyond where any kept point can lie from any value in the ball.
+
+        Geometric; and, as far as volume may outweigh the density's fall, one for each small fall.
+        """
         stop = min(self._edge + self.ball.reach * (1 + 1e-6), self.space.injectivity_radius)
-        unit = self.loss.resolution * min(1.0, self.scale / self.loss.largest(self._edge))
+        share = self.scale / self.loss.largest(self._edge)  # of a term's range
+        unit = self.loss.resolution * min(1.0, share)
         count = math.ceil(math.log(stop / (_NEAR * unit)) / math.log(_RATIO))
-        return np.concatenate([[0.0], stop * _RATIO ** np.arange(-count, 1.0)])
+        step = _FALL * share * 2 * self.ball.reach
+        far = min(stop, (_VOLUMES * self.space.dim / _FALL + _MOST) * step)
+        fine = np.linspace(0.0, far, min(math.ceil(far / step) + 1, _FINEST))[1:-1]
+        return np.unique(np.concatenate([[0.0], stop * _RATIO ** np.arange(-count, 1.0), fine]))
 
     @cached_property
     def law(self) -> SteppedLaw:
-        """The law for the public data of ``assumes``, for figures alone."""
+        """The law for the public data of ``assumes`` around the centre, for figures alone."""
         ends = self._distances
-        middle = (ends[:-1] + ends[1:]) / 2
-        drops = self.loss.model(middle) / self.scale
-        return SteppedLaw(self.space, tuple(ends), (drops - drops.min()).tolist())
+        return SteppedLaw(self.space, tuple(ends), self._model(ends).tolist())
+
+    def _model(self, ends: Array) -> Array:
+        drops = self.loss.model((ends[:-1] + ends[1:]) / 2) / self.scale
+        return np.asarray(drops - drops.min())
 
     def draw(self, value: Array, stream: BitStream) -> Array:
         raise InputError(_NO_RECORDS)
@@ -181,23 +203,31 @@ class KNormGradientCalibration(Calibration):
         return np.asarray(~far & (self.space.dist(self.ball.center, x) <= self.limit))
 
     def _draws(self, values: Array, rng: np.random.Generator) -> Array:
-        out = self.space.exp_coords(values, self.law.sample(check_generator(rng), len(values)))
-        left = np.flatnonzero(~self._keeps(out))
-        while len(left):
-            z = self.law.sample(rng, len(left))
-            out[left] = self.space.exp_coords(values[left], z)
-            left = left[~self._keeps(out[left])]
+        """Draws for the public data around each value; values as far away share their proposals."""
+        check_generator(rng)
+        out, offsets = np.array(values, dtype=np.float64), self.space.dist(self.ball.center, values)
+        groups = np.round(offsets / self.ball.reach, _GROUPED)
+        for group in np.unique(groups):
+            left = np.flatnonzero(groups == group)
+            farthest = values[left[int(np.argmax(offsets[left]))]]
+            near = self._nearby(farthest)
+            ends = near.ends(self._distances)
+            law = near.law(ends, self._model(ends), thin=False)
+            for _ in range(_ROUNDS):
+                z = self._turned(values[left], law.sample(rng, len(left)), near)
+                out[left] = self.space.exp_coords(values[left], z)
+                left = left[~self._keeps(out[left])]
+                if not len(left):
+                    break
+            else:
+                raise ConditionError(_HOPELESS.format(space=self.space.spec))
         return out
 
-
-def _thinned(ends: Array, drops: Array) -> list[int]:
-    """Where steps begin: each as wide as a small fall of the density allows."""
-    chosen = [0]
-    for k in range(1, len(drops)):
-        last = chosen[-1]
-        deep = drops[last] > _DEEP
-        wide = ends[k + 1] > _WIDE * ends[last] if deep else drops[k] > drops[last]
-        falls = drops[min(k + 1, len(drops) - 1)] - drops[last] > _STEP
-        if wide and (deep or falls):
-            chosen.append(k)
-    return chosen
+    def _turned(self, values: Array, z: Array, near: Nearby) -> Array:
+        """Draws turned from the axis they were made for to the centre's direction at each value."""
+        if near.axis is None:
+            return z
+        to = self.space.log_coords(values, self.ball.center)
+        mirror = to / np.linalg.norm(to, axis=1, keepdims=True) - near.axis
+        square = np.maximum((mirror**2).sum(axis=1), 1e-300)
+        return np.asarray(z - (2 * (z * mirror).sum(axis=1) / square)[:, None] * mirror)

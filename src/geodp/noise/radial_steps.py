@@ -115,6 +115,12 @@ class SteppedLaw:
         """One exact draw from a stream of bits."""
         return self._volume.draw(self._envelope, stream)
 
+    def log_share(self, piece: int) -> arb:
+        """What the log of a chance of acceptance changes by on a step, beside its drop."""
+        from flint import arb
+
+        return arb(0)
+
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         """Draws in floats, shape ``(size, dim)``: for simulation only."""
         parts, found = [], 0
@@ -135,30 +141,41 @@ class SteppedLaw:
     def _propose(self, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
         """Float proposals and their chance of being accepted."""
         t, line = self._envelope.propose(rng, count)
-        normal = rng.standard_normal((count, self.space.dim))
-        z = t[:, None] * normal / np.linalg.norm(normal, axis=1, keepdims=True)
+        z = t[:, None] * directions(rng, count, self.space.dim)
         with np.errstate(over="ignore"):
             return z, np.exp(self._volume.log(t, z) - line)
 
     @cached_property
-    def _volume(self) -> _Volume:
-        return _volume_of(self.space, self.ends[-1])
+    def _volume(self) -> Volume:
+        return volume_of(self.space, self.ends[-1])
 
     @cached_property
     def _envelope(self) -> Envelope:
-        from geodp.noise.radial_envelope import Envelope, Piece
-
-        density, power = self._volume.density, self.space.dim - 1
-        pieces = []
-        for left, right, drop in zip(self.ends[:-1], self.ends[1:], self.drops, strict=True):
-            # near 0 volume grows like t^power: lay the tangent where t^power has its mean
-            anchor = left + (right - left) * max(0.5, power / (power + 1) * (left == 0))
-            flat = abs(density.slope(anchor)) * (right - left) < 1e-6
-            pieces.append(Piece(anchor, left, right, flat, drop))
-        return Envelope(density, tuple(pieces))
+        return stepped_envelope(self._volume.density, self.space.dim, self.ends, self.drops)
 
 
-class _Volume(ABC):
+def directions(rng: np.random.Generator, count: int, dim: int) -> Array:
+    """Uniform unit vectors in floats."""
+    normal = rng.standard_normal((count, dim))
+    return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
+
+
+def stepped_envelope(
+    density: Density, dim: int, ends: Sequence[float], drops: Sequence[float]
+) -> Envelope:
+    """The envelope of a density lowered by each step's drop."""
+    from geodp.noise.radial_envelope import Envelope, Piece
+
+    pieces, power = [], dim - 1
+    for left, right, drop in zip(ends[:-1], ends[1:], drops, strict=True):
+        # near 0 volume grows like t^power: lay the tangent where t^power has its mean
+        anchor = left + (right - left) * max(0.5, power / (power + 1) * (left == 0))
+        flat = abs(density.slope(anchor)) * (right - left) < 1e-6
+        pieces.append(Piece(anchor, left, right, flat, drop))
+    return Envelope(density, tuple(pieces))
+
+
+class Volume(ABC):
     """The volume of a space in polar coordinates: a log-concave bound, and how to draw from it."""
 
     density: Density
@@ -174,7 +191,7 @@ class _Volume(ABC):
 
 @final
 @dataclass(frozen=True)
-class _Round(_Volume):
+class _Round(Volume):
     """The same in all directions."""
 
     dim: int
@@ -189,7 +206,7 @@ class _Round(_Volume):
 
 @final
 @dataclass(frozen=True)
-class _Matrices(_Volume):
+class _Matrices(Volume):
     """On SPD matrices with the affine-invariant metric."""
 
     law: MatrixLaw
@@ -205,7 +222,7 @@ class _Matrices(_Volume):
         return self.law.log_target(t, np.asarray(np.linalg.eigvalsh(matrices(z, self.law.size))))
 
 
-def _volume_of(space: Space, stop: float) -> _Volume:
+def volume_of(space: Space, stop: float) -> Volume:
     if space.is_flat:
         return _Round(space.dim, PowerDensity(space.dim - 1, stop))
     level = LevelKernel()

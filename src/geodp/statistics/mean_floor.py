@@ -55,22 +55,45 @@ def _table(space: Space, radius: float) -> tuple[Array, Array, Array]:
 
 
 def _grown(records: ClippedRecords, value: Array, error: float, ends: Array) -> Array:
-    """``(1/n) sum of the integral of g(rho_i + s)`` over s up to each end, g(t) = t cot t.
+    """The slope of the loss at least, at each of ``ends`` along any ray from the value.
 
-    The Hessian of half the squared distance is at least g of the distance, and a record is at most
-    s farther from a point at distance s. g decreases, so its value at the right end of each
-    interval makes the sum a lower bound.
+    ``(1/n) sum of the integral of g(rho_i + s)``, g(t) = t cot t in the space's least curvature k;
+    where the greatest is 4 k, less the greatest eigenvalue of the mean of ``u_i u_i^T
+    sin^2(2 rho_i)`` times the integral of ``w(rho_i + s)``, w(t) = t / (4 sin t cos^3 t). A record
+    is at most s farther from a point at distance s. g falls and w grows, so their values at the
+    right end of each interval make a lower bound.
     """
     space, ball = records.ball.space, records.ball
-    root = math.sqrt(space.curvature[1])
+    low, high = space.curvature
+    if not (space.is_two_point_homogeneous and high == 4 * low):  # no better is known
+        low = high
+    root, is_round = math.sqrt(low), low == high
     slack = error + space.log_error(ball.center, ball.reach * (1 + 1e-6))
+    widest = 2 * ball.reach * (1 + 1e-6) + slack
     total, widths = np.zeros(len(ends)), np.diff(ends, prepend=0.0)
+    matrix = np.zeros((len(ends), space.dim, space.dim) if not is_round else (0,))
     for chunk in records.chunks():
-        far = length(space.log_coords(value, chunk)) * (1 + 1e-12) + slack
-        angle = root * (far[:, None] + ends)
-        inside = angle < math.pi * (1 - 1e-6)
+        z = space.log_coords(value, chunk)
+        rho = length(z)
+        far = rho * (1 + 1e-12) + slack
+        # both lie in the ball, and so does the ray
+        angle = root * np.minimum(far[:, None] + ends, widest)
+        inside = angle < math.pi * (1 - 1e-6) / (1 if is_round else 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.where(inside, angle / np.tan(np.where(inside, angle, 1.0)), -1e9)
         total += np.where(angle > 0, slope, 1.0).sum(axis=0) * widths
+        if not is_round:
+            safe = np.where(inside, angle, 1.0)
+            rise = np.where(inside, safe / (4 * np.sin(safe) * np.cos(safe) ** 3), 0.0) * widths
+            weight = np.sin(2 * root * far) ** 2
+            unit = z / np.maximum(rho, 1e-300)[:, None]
+            flat = (unit[:, :, None] * unit[:, None, :]).reshape(len(z), -1)
+            whole = np.cumsum(rise, axis=1) * weight[:, None]
+            matrix += (whole.T @ flat).reshape(matrix.shape)
+            # a direction is off by up to slack / rho
+            total -= (8 * root * slack * np.sin(2 * root * far)[:, None] * rise).sum(axis=0)
     steps = total / len(records)
-    return np.asarray(np.cumsum(steps) - 1e-12 * np.cumsum(np.abs(steps)))
+    grown = np.cumsum(steps) - 1e-12 * np.cumsum(np.abs(steps))
+    if not is_round:
+        grown -= np.linalg.eigvalsh(matrix)[:, -1] / len(records) * (1 + 1e-9) + error
+    return np.asarray(grown)
