@@ -19,7 +19,7 @@ LOWER, UPPER = ((0, 1, 1, 2, 2, 2), (0, 0, 1, 0, 1, 2)), ((0, 0, 0, 1, 1, 2), (0
 
 
 def tissue(shape, seed=0):
-    """Tensors like white matter's in mm^2/s: eigenvalues 1.7, 0.3, 0.3 in 1e-3, turned at random."""
+    """Tensors like white matter's in mm^2/s: eigenvalues 1.7, 0.3, 0.3 e-3, turned at random."""
     g = np.random.default_rng(seed).normal(size=(*shape, 3))
     u = g / np.linalg.norm(g, axis=-1, keepdims=True)
     return 1e-3 * (0.3 * np.eye(3) + 1.4 * u[..., :, None] * u[..., None, :])
