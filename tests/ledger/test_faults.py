@@ -140,7 +140,7 @@ def test_a_fork_while_another_thread_holds_the_lock(place_and_key: Where) -> Non
     assert ledger.spent() == faults.PRICE
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize("error", [ValueError("x"), SystemExit(), MemoryError()])
 def test_the_charge_stays_on_an_exception(
     place_and_key: Where, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:

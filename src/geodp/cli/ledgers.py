@@ -273,4 +273,5 @@ _KINDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "arrive": lambda body: f"from {body['from']}",
     "commit": _about,
     "fail": _about,
+    "cancel": _about,
 }

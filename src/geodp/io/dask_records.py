@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from geodp.errors import ConditionError, InputError
+from geodp.progress import tick
 from geodp.spaces.base import Array
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.aggregate import Aggregate, ClipPass, LogPass
@@ -103,7 +104,10 @@ class DaskRecords:
         while len(states) > 1:
             groups = [states[i : i + _FAN_IN] for i in range(0, len(states), _FAN_IN)]
             states = [merge(aggregate, group) for group in groups]
-        return aggregate.finish(states[0].compute())
+        tick("evaluating")
+        result = aggregate.finish(states[0].compute())
+        tick("evaluating")
+        return result
 
     def clipped_by(self, ball: Ball) -> ClippedRecords:
         """``ball.clip`` of these records."""

@@ -42,6 +42,9 @@ class Account(Protocol):
     def fail(self) -> None:
         """Say that no release came of it; what was paid stays paid."""
 
+    def cancel(self) -> None:
+        """Take the reservation back: a person stopped the release before anything was drawn."""
+
 
 @final
 @dataclass
@@ -73,4 +76,7 @@ class NoAccount:
         return self._release
 
     def fail(self) -> None:
+        """Nothing was written."""
+
+    def cancel(self) -> None:
         """Nothing was written."""

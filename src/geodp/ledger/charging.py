@@ -57,6 +57,15 @@ def charge(
     return end
 
 
+def give_back(connection: sa.Connection, part: Part, price: Fraction) -> None:
+    """Undo the charge of a reservation that nothing was drawn for."""
+    c = _datasets.c
+    where = [c.name == part.dataset, c.partition == part.partition, c.label == part.label]
+    row = connection.execute(sa.select(_datasets).where(*where)).one()
+    left = fraction_text(stored(row.spent) - price)
+    connection.execute(sa.update(_datasets).where(*where).values(spent=left))
+
+
 def prior(connection: sa.Connection, request_id: str | None) -> sa.Row[Any] | None:
     """What was paid for under a request id before, if anything."""
     if request_id is None:

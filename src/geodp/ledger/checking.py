@@ -24,7 +24,7 @@ Export = Mapping[str, Any]
 PAID = ("reserve", "spend")
 """The kinds of entries that cost something."""
 
-_STATES = {"committed": "commit", "failed": "fail", "spent": "spend"}
+_STATES = {"committed": "commit", "failed": "fail", "cancelled": "cancel", "spent": "spend"}
 
 
 class _Failed(Exception):
@@ -90,6 +90,7 @@ def _place(document: Export) -> str:
 def _totals(document: Export) -> str:
     budget = Budget.read(document["ledger"]["budget"])
     charged: dict[Part, Fraction] = {}
+    priced: dict[int, tuple[Part, Fraction]] = {}
     for entry in document["entries"]:
         if entry["kind"] in PAID:
             body = entry["body"]
@@ -99,6 +100,10 @@ def _totals(document: Export) -> str:
             if entry["kind"] == "spend":
                 _promised(body, budget.notion)
             charged[part] = charged.get(part, Fraction(0)) + stored(body["price"])
+            priced[entry["number"]] = part, stored(body["price"])
+        elif entry["kind"] == "cancel":
+            part, price = priced.pop(entry["body"]["reservation"])
+            charged[part] -= price
     kept = {
         Part(d["name"], d["partition"], d["label"]): stored(d["spent"])
         for d in document["datasets"]
@@ -130,7 +135,7 @@ def _registered(document: Export) -> dict[Part, str | None]:
 
 
 def _releases(document: Export) -> str:
-    kinds: dict[str, set[int]] = {kind: set() for kind in (*PAID, "commit", "fail")}
+    kinds: dict[str, set[int]] = {kind: set() for kind in (*PAID, "commit", "fail", "cancel")}
     asked, sums = {}, {}
     for entry in document["entries"]:
         if entry["kind"] in PAID:
@@ -138,7 +143,7 @@ def _releases(document: Export) -> str:
             asked[entry["number"]] = entry["body"]
         elif entry["kind"] in kinds:
             reservation = entry["body"]["reservation"]
-            if reservation in kinds["commit"] | kinds["fail"]:
+            if reservation in kinds["commit"] | kinds["fail"] | kinds["cancel"]:
                 raise _Failed(f"Reservation {reservation} was closed twice.")
             kinds[entry["kind"]].add(reservation)
             sums[reservation] = entry["body"].get("receipt_sha256")
@@ -148,7 +153,8 @@ def _releases(document: Export) -> str:
         states[state] += 1
         if number not in asked:
             raise _Failed("There is a release without a reservation.")
-        if any(row[name] != asked[number][name] for name in ("request_id", "fingerprint")):
+        named = asked[number] | ({"request_id": None} if state == "cancelled" else {})
+        if any(row[name] != named[name] for name in ("request_id", "fingerprint")):
             raise _Failed(f"Reservation {number} was made by another request.")
         if any((state == said) != (number in kinds[kind]) for said, kind in _STATES.items()):
             raise _Failed(f"Entries and state of reservation {number} disagree.")

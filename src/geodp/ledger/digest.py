@@ -17,8 +17,8 @@ _ROWS = 4096
 def keyed_digest(key: bytes, records: Any) -> str:
     """HMAC-SHA256 of the records' shape and float64 bytes in their order, read in chunks.
 
-    ``records`` is an array, a memory map or what is read like one, ``(n, *point_shape)``. Without the key nobody can test
-    a guess about the records against the digest.
+    ``records`` is an array, a memory map or what is read like one, ``(n, *point_shape)``. Without
+    the key nobody can test a guess about the records against the digest.
 
     >>> keyed_digest(b"k" * 32, np.zeros((3, 2))) == keyed_digest(b"k" * 32, np.zeros((2, 3)))
     False

@@ -15,7 +15,7 @@ from geodp.errors import GeodpError, LedgerError, LedgerRefusal, MismatchError
 from geodp.ledger import tables
 from geodp.ledger.canonical import canonical, sha256
 from geodp.ledger.chain import append, end_of
-from geodp.ledger.charging import charge, other_request, prior
+from geodp.ledger.charging import charge, give_back, other_request, prior
 from geodp.ledger.digest import keyed_digest
 from geodp.ledger.ledger import Ledger
 from geodp.ledger.receipt import Mark, Release
@@ -46,6 +46,7 @@ class PaidAccount:
     _request: _Request | None = None
     _mark: Mark | None = None
     _release: Release | None = None
+    _price: Fraction = Fraction(0)
 
     @property
     def notion(self) -> str:
@@ -88,12 +89,15 @@ class PaidAccount:
             "price": decimal(price),
             "event": event,
         }
-        with self.ledger.store.writing() as connection:
-            row = self.ledger.store.locked(connection)
-            if prior(connection, self.request_id) is None:
-                self._pay(connection, row, body, price)
-                return None
-        return self._made_before()  # another program was quicker
+        while True:
+            with self.ledger.store.writing() as connection:
+                row = self.ledger.store.locked(connection)
+                if prior(connection, self.request_id) is None:
+                    self._pay(connection, row, body, price)
+                    return None
+            before = self._made_before()  # another program was quicker
+            if before is not None:  # and did not cancel
+                return before
 
     def _made_before(self) -> Release | None:
         """The stored release of this request, waited for where it is being made."""
@@ -127,6 +131,7 @@ class PaidAccount:
         price: Fraction,
     ) -> None:
         end = charge(connection, row, self.ledger.budget, price, ("reserve", body), "reserved")
+        self._price = price
         self._mark = Mark(
             self.ledger.id, end.entries, end.head, *_named(self.part), self.notion, decimal(price)
         )
@@ -156,6 +161,19 @@ class PaidAccount:
                 if self._move(connection, "reserved", {"state": "failed"}) == 1:
                     append(connection, row, "fail", {"reservation": self._entry()})
         except GeodpError:  # the charge stands already; the first error is the one to show
+            return
+
+    def cancel(self) -> None:
+        if self._mark is None or self._release is not None:
+            return
+        free = {"state": "cancelled", "request_id": None}  # the request may be made again
+        try:
+            with self.ledger.store.writing() as connection:
+                row = self.ledger.store.locked(connection)
+                if self._move(connection, "reserved", free) == 1:
+                    append(connection, row, "cancel", {"reservation": self._entry()})
+                    give_back(connection, self.part, self._price)
+        except GeodpError:  # the charge stands then, which is the private side
             return
 
     def _entry(self) -> int:

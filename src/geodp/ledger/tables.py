@@ -41,7 +41,7 @@ entries = Table(  # append-only: what happened, in order, each line chained to t
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", Text, nullable=False),
-    Column("kind", Text, nullable=False),  # open, register, reserve, commit, fail
+    Column("kind", Text, nullable=False),  # open, register, reserve, commit, fail, cancel
     Column("body", Text, nullable=False),  # canonical JSON
     Column("hash", Text, nullable=False),
 )
@@ -62,7 +62,7 @@ releases = Table(  # one row for each reservation
     Column("reservation", Integer, primary_key=True, autoincrement=False),
     Column("request_id", Text),
     Column("fingerprint", Text, nullable=False),
-    Column("state", Text, nullable=False),  # reserved, stored, committed, failed
+    Column("state", Text, nullable=False),  # reserved, stored, committed, failed, cancelled
     Column("receipt", Text),
     UniqueConstraint("request_id", name="geodp_one_release_per_request"),
 )

@@ -14,6 +14,7 @@ from geodp.arguments import finite_real, positive_real, real_array, text_or_none
 from geodp.errors import ConditionError, InputError, SpaceError
 from geodp.kernels import BLOCK_FLOATS, MANY
 from geodp.kernels.threads import each
+from geodp.progress import tick
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import length
 from geodp.spaces.lattice import LogSum
@@ -212,6 +213,7 @@ class Ball:
         rough = np.zeros(len(source), dtype=bool)
         replaced, logs = [], []
         for start, chunk in raw_chunks(source, self.chunk_rows):
+            tick("clipping", start, len(source))
             fixed, changed, z = self.apply_rule(chunk)
             logs.append(LogSum.of(z, 2 * self.reach))
             moved[start : start + len(chunk)] = changed
@@ -240,7 +242,10 @@ class Ball:
                 replaced.append(fixed[changed])
             return total, np.concatenate(replaced)
 
-        parts = list(each(one, range(0, len(source), self.block_rows)))
+        parts = []
+        for part in each(one, range(0, len(source), self.block_rows)):
+            parts.append(part)
+            tick("clipping", min(len(parts) * self.block_rows, len(source)), len(source))
         center_sum = functools.reduce(LogSum.merge, (total for total, _ in parts))
         replaced = tuple(rows for _, rows in parts)
         return LocalRecords(self, source, moved, replaced, None, center_sum, kernel)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError
+from geodp.progress import tick, unreported
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
@@ -215,14 +216,11 @@ class Entities:
     The contributions to one ball are made once; several releases may share them.
     """
 
-    __slots__ = ("_bounds", "_made", "_order", "progress", "rule")
+    __slots__ = ("_bounds", "_made", "_order", "rule")
 
-    def __init__(
-        self, ids: object, n: int, rule: EntityRule, progress: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, ids: object, n: int, rule: EntityRule) -> None:
         which = _numbered(ids, n)
         self.rule = rule
-        self.progress = progress
         self._order = np.argsort(which, kind="stable")
         self._bounds = np.flatnonzero(np.diff(which[self._order], prepend=-1, append=n))
         self._made: ClippedRecords | None = None
@@ -245,9 +243,9 @@ class Entities:
         for i in range(len(self)):
             at = self._order[self._bounds[i] : self._bounds[i + 1]]
             mine = raw_block(source[at], 0, len(at))
-            points[i * rows : (i + 1) * rows], shares[i] = self.rule.contribution(ball, mine)
-            if self.progress is not None:
-                self.progress()
+            with unreported():
+                points[i * rows : (i + 1) * rows], shares[i] = self.rule.contribution(ball, mine)
+            tick("entities", i + 1, len(self))
         clipped = ball.clip(points)
         clipped.share = math.fsum(shares) / len(self)
         return clipped

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodp.kernels import MANY
+from geodp.progress import tick, unreported
 from geodp.spaces.base import Array, BoolArray
 from geodp.statistics.records import ClippedRecords, LocalRecords, raw_block, source_of
 
@@ -26,6 +27,7 @@ def clip_maps(ball: Ball, source: Any) -> LocalRecords:
     moved = np.zeros((len(source), ball.space.cells), dtype=bool)
     replaced = []
     for start in range(0, len(source), rows):
+        tick("clipping", start, len(source))
         block = raw_block(source, start, rows, copy=True)
         changed = moved[start : start + len(block)]
         for cell_ball, at in places:
@@ -73,11 +75,16 @@ def map_mean(statistic: FrechetMean, records: ClippedRecords) -> Array:
     source, ball = source_of(records), records.ball
     values = np.empty(ball.space.point_shape)
     step = max(1, _RECORDS // len(source))
+    done = 0
     for cell_ball, at in ball.places:
         for start in range(0, len(at), step):
             some = at[start : start + step]
             there = np.moveaxis(np.asarray(_columns(source, some)), 1, 0)
-            values[some] = frechet_means(cell_ball, there, lambda _: statistic.progress()).value
+            with unreported():
+                values[some] = frechet_means(cell_ball, there).value
+            done += len(some)
+            tick("places", done, ball.space.cells)
+            statistic.progress()
     return values
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import warnings
 from abc import ABC, abstractmethod
@@ -13,6 +12,7 @@ import numpy as np
 
 from geodp.errors import InputError
 from geodp.kernels.threads import each
+from geodp.progress import tick
 from geodp.spaces.base import Array, BoolArray
 from geodp.spaces.lattice import LogSum
 
@@ -158,7 +158,7 @@ class LocalRecords(ClippedRecords):
             if factor is not None:
                 chunks = (whole.split(chunk)[factor] for chunk in chunks)
             parts = (space.log_sum(x, chunk, scale) for chunk in chunks)
-            return functools.reduce(LogSum.merge, parts)
+            return _summed(parts)
 
         fused = self.kernel.at(x)
 
@@ -166,7 +166,7 @@ class LocalRecords(ClippedRecords):
             with np.errstate(all="ignore"):
                 return space.log_sum(x, self._clipped(block), scale, fused)
 
-        return functools.reduce(LogSum.merge, each(one, range(len(self._replaced))))
+        return _summed(each(one, range(len(self._replaced))))
 
     def subsample(self, size: int) -> Array:
         step = max(1, len(self) // size)
@@ -181,6 +181,16 @@ class LocalRecords(ClippedRecords):
             for block in np.split(rows, range(self._rows, len(rows), self._rows)):  # views of rows
                 block[...] = self.ball.space.project(block)
             return rows
+
+
+def _summed(parts: Iterator[LogSum]) -> LogSum:
+    """Their sum. A pass has no public number: how many there are depends on the records."""
+    total = next(parts)
+    for part in parts:
+        tick("evaluating")
+        total = total.merge(part)
+    tick("evaluating")
+    return total
 
 
 def source_of(records: Any) -> Any:

@@ -22,6 +22,7 @@ from geodp.ledger.receipt import Release
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.numbers import Number
+from geodp.progress import Hook
 from geodp.statistics.domain import Ball
 from geodp.statistics.entities import entities_of
 from geodp.statistics.protocol import Statistic
@@ -52,6 +53,7 @@ def infer(
     group: str | None = None,
     request_id: str | None = None,
     rng: np.random.Generator | None = None,
+    progress: Hook | None = None,
 ) -> Inference | Groups:
     """The Fréchet mean with its confidence region, the variance with its interval, privately.
 
@@ -77,6 +79,7 @@ def infer(
         parallel. Say ``by_public=True`` only if labels and group sizes are public.
     entities : as for ``release``; the target is then the mean of the persons' means.
     unit, ledger, dataset, group, request_id, rng : as for ``release``.
+    progress : as for ``release``. Stopping spends no more than the numbers that are drawn already.
 
     Returns
     -------
@@ -119,6 +122,7 @@ def infer(
         "dataset": dataset,
         "request_id": request_id,
         "rng": rng,
+        "progress": progress,
     }
     plan = {"mechanism": mechanism, "split": split, "replaced": replaced}
     if by is None:

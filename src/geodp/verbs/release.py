@@ -20,6 +20,7 @@ from geodp.mechanisms import candidates, parse_mechanism
 from geodp.mechanisms.base import Calibration, Evaluated, Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.numbers import Number
+from geodp.progress import Hook, reporting, tick
 from geodp.random import bit_stream
 from geodp.spaces.base import Array
 from geodp.statistics.domain import Ball
@@ -50,6 +51,7 @@ def release(
     group: str | None = None,
     request_id: str | None = None,
     rng: np.random.Generator | None = None,
+    progress: Hook | None = None,
 ) -> Release:
     """Release a statistic of the records with a differential-privacy guarantee.
 
@@ -82,6 +84,8 @@ def release(
     request_id : a text of yours: a retry with the same one returns the stored release, unchanged.
     rng : a seeded numpy ``Generator`` makes the outcome repeatable and NOT PRIVATE; a ledger
         refuses it.
+    progress : called with a ``geodp.progress.Step`` now and then. What it raises stops the release,
+        as Ctrl-C does; before the noise is drawn nothing is spent, and nothing is released.
 
     Returns
     -------
@@ -146,8 +150,12 @@ def release(
     before = account.reserve(event, price)
     if before is not None:
         return before
+    drawing = False
     try:
-        evaluated = _evaluate(statistic, data, groups)
+        with reporting(progress) as told:
+            evaluated = _evaluate(statistic, data, groups)
+            tick("noise")
+        drawing = True
         within = checked(price, account.notion, guarantee)
 
         def draw(cal: Calibration) -> Array:
@@ -181,8 +189,11 @@ def release(
             replaced=moved,
         )
         account.store(outcome)
-    except BaseException:
-        account.fail()
+    except BaseException as error:
+        if not drawing and told.stopped_by(error):
+            account.cancel()
+        else:
+            account.fail()
         raise
     return account.commit()
 
