@@ -38,7 +38,7 @@ from geodp.privacy.radial_shift import RadialPair
 STEPS = 1000  # N: rounding b up to whole steps costs about 1/N of mu
 _POINTS = 8  # grid points per standard deviation of the loss of a cell
 _DEPTH, _SPARE = 72, 40  # bits: what is resolved of a cell's delta, and of its masses below that
-_ROOM = 1.005  # what a cell may add to mu, relative
+_ROOM = 1.004  # what a cell may add to mu, relative
 _FAR = 4.0  # standard deviations of the loss
 
 
@@ -113,14 +113,21 @@ def chained(law: RadialPair, step: Fraction) -> Fraction:
 def cover(law: RadialPair) -> tuple[Cell, ...]:
     """Cells from b = shift down to 0: few, and about equally bad if a = 0 is the worst split.
 
-    Any cells are sound. The growth of mu is taken far out, where (epsilon, delta) are asked for.
+    Any cells are sound. mu/(b/scale) is taken far out, where (epsilon, delta) are asked for, and of
+    that loss at the share that falls to the curved factor.
     """
     floats = FloatPair.of(law)
     ratio = floats.shift / floats.scale
-    square = max(mu_at(floats, _FAR * ratio) / ratio, 1.0) ** 2
+
+    def growth(share: float) -> float:
+        return max(mu_at(floats, _FAR * ratio * share) / ratio, 1.0) ** 2
+
+    room = growth(1.0) * _ROOM**2 - 1
     edges = [Fraction(0)]
     while edges[-1] < 1:
-        end = (square * _ROOM**2 - 1 + float(edges[-1])) / square
+        low = float(edges[-1])
+        end = (room + low) / growth(math.sqrt(low))
+        end = max(end, low + (_ROOM - 1) / 4)  # in any case they come to an end
         edges.append(min(Fraction(1), Fraction(end).limit_denominator(1 << 16)))
     return tuple(Cell(law, *ends) for ends in reversed(list(pairwise(edges))))
 
