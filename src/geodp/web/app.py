@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeAlias, final
 
 from starlette.applications import Starlette
@@ -226,8 +227,14 @@ def make_app(session: Session, ledger: str = "", desk: Desk | None = None) -> Gu
         get("/receipt/{name}/picture.svg", page.receipt_picture),
         Route("/static/{name}", static, methods=["GET"]),
     ]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        page.desk.close()
+
     handlers: Any = {404: not_found, 405: not_found, 400: not_found}
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), session)
+    return Guard(Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan), session)
 
 
 def _answered(page: Page, handler: Handler, given: Any) -> Response:

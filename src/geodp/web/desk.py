@@ -89,10 +89,13 @@ class Desk:
 
     def close(self) -> None:
         """End the other process."""
-        if self._executor is not None:
-            for process in list((getattr(self._executor, "_processes", None) or {}).values()):
+        with self._lock:
+            executor, self._executor = self._executor, None
+            self._running.clear()
+        if executor is not None:
+            for process in list((getattr(executor, "_processes", None) or {}).values()):
                 process.terminate()
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            executor.shutdown(cancel_futures=True)
 
     def _collect(self) -> None:
         for key in [key for key, future in self._running.items() if future.done()]:

@@ -70,6 +70,8 @@ class Guard:
         self._app, self._session = app, session
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
         if scope["type"] != "http":
             return
 

@@ -36,7 +36,7 @@ def serve(port: int, ledger: str, announce: Callable[[str], None]) -> None:
         access_log=False,  # addresses could hold what was typed
         proxy_headers=False,
         server_header=False,
-        lifespan="off",
+        lifespan="on",
         ws="none",
         timeout_graceful_shutdown=2,
     )
