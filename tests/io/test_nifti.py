@@ -5,10 +5,14 @@ from __future__ import annotations
 import gzip
 import resource
 import struct
+import tempfile
+from pathlib import Path
 
 import nibabel
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import geodp as gd
 from geodp.io import Grid, Places, Tensors, places_of, read_subjects, read_voxels, write_tensors
@@ -55,6 +59,15 @@ def by_hand(path, data, intent=0, dims=None, code=64, offset=352):
     header[344:348] = b"n+1\0"
     path.write_bytes(bytes(header) + np.asfortranarray(data).tobytes(order="F"))
     return path
+
+
+def small():
+    with tempfile.TemporaryDirectory() as folder:
+        data = packed(tensors((2, 1, 2)), "lower")
+        return by_hand(Path(folder) / "s.nii", data, intent=1005).read_bytes()
+
+
+SMALL = small()
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -240,3 +253,34 @@ def test_masks_that_do_not_fit(tmp_path):
         Places.of_atlas(halves)
     with pytest.raises(gd.InputError, match="not both"):
         places_of(close, close)
+
+
+def test_files_larger_than_the_memory_are_refused_unread(tmp_path, monkeypatch):
+    """Zeros pack a thousandfold: such a file is as long as its header states, and small."""
+    path = save(tmp_path / "zeros.nii.gz", np.zeros((100, 100, 100, 6)), dtype=np.int8)
+    assert path.stat().st_size < 40_000
+    monkeypatch.setattr("geodp.io.nifti._memory", lambda: 1e7)
+    monkeypatch.setattr("geodp.io.nifti.Volume.component", None)
+    with pytest.raises(gd.InputError, match="more voxels than this machine's memory"):
+        read_voxels(path, SPACE, Tensors(UNIT, "lower"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_bytes_changed_at_random(data):
+    """Whatever the bytes: records, or one sentence."""
+    content = bytearray(SMALL)
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, 400))] = data.draw(st.integers(0, 255))
+    content = bytes(content)[: data.draw(st.sampled_from([len(content), 352, 380]))]
+    packed = data.draw(st.booleans())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("x.nii.gz" if packed else "x.nii")
+        path.write_bytes(gzip.compress(content) if packed else content)
+        try:
+            assert read_voxels(path, SPACE, Tensors(UNIT, "lower")).shape[1:] == (3, 3)
+        except gd.InputError as error:
+            said = str(error)
+        else:
+            said = "."
+        assert said.endswith(".")

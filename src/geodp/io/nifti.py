@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
@@ -21,6 +22,7 @@ SYMMETRIC_MATRIX = 1005
 """The intent code of symmetric matrices, whose components are the lower triangle, row by row."""
 
 _GZIP_RATIO = 1040  # deflate packs no more than 1032 bytes into one
+_FLOATS = 16  # bytes that a voxel takes while one component is read
 _SAME_PLACE = 0.01  # of a voxel: how far apart the corners of equal grids may lie
 
 
@@ -81,6 +83,8 @@ class Volume:
             raise InputError(f"{name} is damaged: its header states an axis of no length.")
         _check_length(path, name, header, shape)
         spatial, components = _split(shape, name)
+        if _FLOATS * math.prod(spatial) > _memory():
+            raise InputError(f"{name} has more voxels than this machine's memory can hold.")
         affine = np.array(header.affine, dtype=np.float64)
         if not np.isfinite(affine).all():
             raise InputError(f"{name} is damaged: its affine is not finite.")
@@ -97,7 +101,8 @@ class Volume:
         """One component of all voxels, x slowest, scaled as the header says, shape ``(x*y*z,)``."""
         data, (x, y, z) = self._image.dataobj, self.grid.shape
         try:
-            with np.errstate(all="ignore"):
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")  # a warning could depend on a record
                 part = data[..., index] if len(data.shape) > 3 else data[...]
                 return np.array(part, dtype=np.float64).reshape(x * y * z)
         except MemoryError:
@@ -154,7 +159,8 @@ def _header(path: str | os.PathLike[str], name: str) -> Any:
     if not is_volume(place):
         raise InputError(f"A NIfTI file is named .nii or .nii.gz; {os.fspath(path)!r} is not.")
     try:
-        with nibabel.imageglobals.LoggingOutputSuppressor():
+        with warnings.catch_warnings(), nibabel.imageglobals.LoggingOutputSuppressor():
+            warnings.simplefilter("ignore")  # the file is refused, or fit to be read
             image = nibabel.load(place)
         known = isinstance(image, nibabel.Nifti1Image)
         kind = np.dtype(image.header.get_data_dtype()).kind
@@ -177,6 +183,14 @@ def _check_length(
     packed = os.fspath(path).lower().endswith(".gz")
     if needed > os.path.getsize(path) * (_GZIP_RATIO if packed else 1):
         raise InputError(f"{name} is cut off: it is shorter than its header states.")
+
+
+def _memory() -> float:
+    """Bytes of this machine's memory; infinite where it does not say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 def _split(shape: tuple[int, ...], name: str) -> tuple[tuple[int, ...], int]:

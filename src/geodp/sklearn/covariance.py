@@ -28,8 +28,7 @@ class PrivateTangentCovariance(PrivateEstimator):
         default the ball's centre. It is moved into the ball. What the mean cost was paid before:
         both add up.
     spread : a public length at which longer u are cut, which lessens the noise.
-    space, metric, center, radius, guarantee, mechanism, unit, ledger, dataset, group, request_id,
-        random_state : as for ``PrivateFrechetMean``.
+    others : as for ``PrivateFrechetMean``.
 
     Attributes
     ----------
