@@ -181,6 +181,19 @@ def test_neighbours_sums_differ_by_one_computed_term_exactly() -> None:
     assert (total(data[::-1]).coords == total(data).coords).all()
 
 
+@pytest.mark.parametrize(
+    "ball", [cap(1.0), ball_on(gd.SPD(2), 1.0), ball_on(gd.PlanarShapes(4), 0.4)], ids=str
+)
+def test_the_compiled_norm_is_that_of_the_terms(ball: gd.Ball) -> None:
+    """Within twice the bound on a computed norm's error, near the ball and far outside."""
+    gradient, far = FrechetGradient(ball), ball.radius * (3 if ball.space.is_hadamard else 1)
+    data = spread(ball, 12_000, 1)
+    norm = gradient.norm(ball.clip(data), far)
+    for x in spread(replace(ball, radius=far), 5, 2):
+        plain = np.linalg.norm(gradient.terms(x, data).mean(axis=0))
+        assert abs(norm(x) - plain) <= 2 * gradient.norm_error(far)
+
+
 # --- the floors of the proposals -----------------------------------------------------------------
 
 

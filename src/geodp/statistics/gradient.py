@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class LossGradient(ABC):
     """
 
     ball: Ball
+    is_logarithm: ClassVar[bool] = False  # the terms are -log_x x_i, which have a compiled pass
 
     @property
     @abstractmethod
@@ -92,6 +93,8 @@ class LossGradient(ABC):
         scale = 2 * self.largest(reach)
 
         def value(x: Array) -> float:
+            if self.is_logarithm:
+                return float(np.linalg.norm(records.log_sum(x, scale).mean_log))
             sums = (LogSum.of(self.terms(x, chunk), scale) for chunk in records.chunks())
             return float(np.linalg.norm(functools.reduce(LogSum.merge, sums).mean_log))
 
@@ -141,6 +144,7 @@ class FrechetGradient(LossGradient):
 
     ball: Ball
     constant: str = BEST
+    is_logarithm: ClassVar[bool] = True
 
     @property
     def diameter(self) -> float:
