@@ -43,8 +43,9 @@ class Tensors:
         text_or_none(self.unit, "The unit")
         if self.unit is None or not self.unit.strip():
             raise InputError(
-                "A NIfTI file does not say its unit: declare it (--physical-unit; in Python unit), "
-                "such as mm^2/s or 1e-3 mm^2/s. A tensor's distances depend on it."
+                "A NIfTI file does not say its unit: declare it (--physical-unit, in a spec the "
+                "domain's physical_unit, in Python unit), such as mm^2/s or 1e-3 mm^2/s. Distances "
+                "depend on it."
             )
         if self.order is not None and self.order not in ORDERS:
             raise InputError(
