@@ -11,8 +11,10 @@ import click
 
 import geodp as gd
 from geodp.cli import build, options, reading
+from geodp.cli.grouping import entities, entities_option
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
+from geodp.cli.progress import progress_option, shown
 from geodp.errors import InputError
 
 
@@ -41,6 +43,7 @@ from geodp.errors import InputError
 @click.option(
     "--unit", callback=options.writable_text, metavar="TEXT", help="What one record is: person."
 )
+@entities_option
 @click.option("--seed", type=click.IntRange(min=0), help="Simulate with this seed: NOT PRIVATE.")
 @click.option("--out", metavar="PATH", help="Save the JSON document here too.")
 @options.ledger_options
@@ -50,6 +53,7 @@ from geodp.errors import InputError
     metavar="ID",
     help="A text for this request alone: a retry with it returns the stored releases.",
 )
+@progress_option
 @options.json_option
 def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     """Release the Fréchet mean of the records in FILE with its confidence region, the variance
@@ -66,7 +70,8 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     check_writable(given["out"], *files, given["center"], given["by"])
     labels = None if given["by"] is None else _labels(given["by"])
     records = domain.accept(reading.records(files, given, layout))
-    with warnings.catch_warnings():
+    groups = entities(given, files, records)
+    with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:
         warnings.simplefilter("ignore")  # a warning could depend on a record
         found = gd.infer(
             records,
@@ -79,11 +84,13 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
             by_name=given["by_name"],
             by_public=given["public_labels"],
             unit=given["unit"],
+            entities=groups,
             ledger=ledger,
             dataset=given["dataset"],
             group=given["group"],
             request_id=given["request_id"],
             rng=_generator(given["seed"]),
+            progress=hook,
         )
     document = found.to_json()
     try:

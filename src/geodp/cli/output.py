@@ -33,11 +33,11 @@ class Output:
         lies between."""
         unicode = "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
         click.echo(json.dumps(_finite(facts), indent=2, ensure_ascii=not unicode, allow_nan=False))
-        if not self.quiet and _is_terminal(sys.stdout) and _is_terminal(sys.stderr):
+        if not self.quiet and is_terminal(sys.stdout) and is_terminal(sys.stderr):
             click.echo(err=True)
 
 
-def _is_terminal(stream: Any) -> bool:
+def is_terminal(stream: Any) -> bool:
     return stream is not None and bool(stream.isatty())
 
 
@@ -82,7 +82,7 @@ class Progress:
     """
 
     def __init__(self, quiet: bool) -> None:
-        self._shown = not quiet and _is_terminal(sys.stderr)
+        self._shown = not quiet and is_terminal(sys.stderr)
 
     @contextmanager
     def running(self, what: str) -> Iterator[None]:

@@ -8,6 +8,7 @@ import click
 
 import geodp as gd
 from geodp.cli import build, options, strategies
+from geodp.cli.grouping import per_entity_option
 from geodp.cli.output import Output
 from geodp.cli.program import EXIT_CODES
 
@@ -41,6 +42,12 @@ from geodp.cli.program import EXIT_CODES
 @options.footpoint_option
 @options.bound_option
 @options.replaced_option
+@click.option(
+    "--entities",
+    is_flag=True,
+    help="Persons have several records each, which count as one: N is the number of persons.",
+)
+@per_entity_option
 @options.json_option
 def plan(n: int, releases: int, replaced: str, quiet: bool, **given: Any) -> None:
     """Rank mechanisms by the distance a release will land from the mean. Reads no data."""
@@ -51,7 +58,16 @@ def plan(n: int, releases: int, replaced: str, quiet: bool, **given: Any) -> Non
     considered = strategies.mechanisms(given, layout, *given["mechanism"])
     statistic = strategies.statistic(given, space, domain)
     strategies.check_serves(considered, statistic, promise, given)
-    outcome = gd.plan(statistic, n, promise, considered, releases, replaced=replaced)
+    outcome = gd.plan(
+        statistic,
+        n,
+        promise,
+        considered,
+        releases,
+        replaced=replaced,
+        entities=given["entities"] or None,
+        per_entity=given["per_entity"],
+    )
     output.document(outcome.to_json())
     output.prose(repr(outcome))
 

@@ -10,8 +10,10 @@ import click
 import geodp as gd
 from geodp.cli import build, options, reading, strategies
 from geodp.cli.asking import Asked, asked
-from geodp.cli.output import Output, Progress, check_writable
+from geodp.cli.grouping import entities, entities_option, of_entities, per_entity_option
+from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
+from geodp.cli.progress import progress_option, shown
 from geodp.errors import InputError
 from geodp.io import read_point
 from geodp.verbs.paying import Purse
@@ -46,6 +48,8 @@ _SEEDED = (
     metavar="TEXT",
     help="What one record is: person, scan. Default: the ledger's unit, else record.",
 )
+@entities_option
+@per_entity_option
 @click.option("--value", metavar="FILE", help="Release this point, which you computed, instead.")
 @click.option("--sensitivity", type=float, metavar="D", help="The sensitivity you proved for it.")
 @click.option("--seed", type=click.IntRange(min=0), help="Simulate with this seed: NOT PRIVATE.")
@@ -57,6 +61,7 @@ _SEEDED = (
     metavar="ID",
     help="A text for this request alone: a retry with it returns the stored release.",
 )
+@progress_option
 @options.json_option
 def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     """Release the Fréchet mean of the records in FILE (- for standard input), or a relative of it.
@@ -68,7 +73,7 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     SPEC is a JSON file that asks for all of it, {"schema": "geodp/release/v1", "request": ...}, the
     request as on a receipt. Options say how FILE is spelled, and who pays.
     """
-    output, progress = Output(quiet), Progress(quiet)
+    output = Output(quiet)
     ledger = build.ledger(given)
     request = asked(files, given)
     check_writable(given["out"], *files, *(given[name] for name in (*_FILES, "mask", "atlas")))
@@ -76,9 +81,12 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
         click.echo(_SEEDED, err=True)
     replaced_part(given["replaced"])
     records, statistic = _subject(request)
-    with warnings.catch_warnings(), progress.running("evaluating the mean"):
+    groups = entities(given, request.files, records)
+    with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:
         warnings.simplefilter("ignore")  # a warning could depend on a record
-        mechanism = _chosen(request, statistic, records, ledger)
+        # a given value's sensitivity knows no n
+        n = 2 if records is None else len(records if groups is None else groups)
+        mechanism = _chosen(request, of_entities(statistic, groups), n, ledger)
         receipt = gd.release(
             records,
             statistic,
@@ -86,11 +94,13 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
             mechanism,
             replaced=given["replaced"],
             unit=request.unit,
+            entities=groups,
             ledger=ledger,
             dataset=given["dataset"],
             group=given["group"],
             request_id=given["request_id"],
             rng=_generator(given),
+            progress=hook,
         )
     try:
         _save(receipt, given["out"])
@@ -122,10 +132,9 @@ def _subject(request: Asked) -> tuple[Any, gd.Statistic]:
     return None, gd.GivenValue(layout.space, point, given["sensitivity"], request.domain)
 
 
-def _chosen(request: Asked, statistic: gd.Statistic, records: Any, ledger: gd.Ledger | None) -> Any:
+def _chosen(request: Asked, statistic: gd.Statistic, n: int, ledger: gd.Ledger | None) -> Any:
     if len(request.considered) == 1:
         return request.considered[0]
-    n = 2 if records is None else len(records)  # a given value's sensitivity knows no n
     purse = Purse() if ledger is None else Purse(ledger.budget.notion)
     replaced = request.given["replaced"]
     return ranked(statistic, n, request.promise, request.considered, purse, replaced).best
