@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from geodp.arguments import text_or_none
 from geodp.errors import InputError
 from geodp.inference.equality import Difference, Verdict, difference, equal_means
 from geodp.inference.result import Inference
@@ -89,13 +90,14 @@ def labelled(by: ArrayLike, n: int, name: str, public: bool | None) -> dict[str,
             "by_public=True if labels and sizes may be published. A private label (a diagnosis "
             "that is itself a secret) would be revealed by the groups, and is refused."
         )
-    if not (isinstance(name, str) and name.strip()) or "=" in name:
+    if not (text_or_none(name, "by_name") or "").strip() or "=" in name:
         raise InputError("by_name is the label's name in words, such as site.")
     labels = np.asarray(by)
     if labels.shape != (n,) or labels.dtype.kind not in "iuUSb":
         raise InputError("by holds one label, a text or an integer, for each record.")
     texts = labels.astype(str)
-    found = {str(label): texts == label for label in np.unique(texts)}
+    names = [text_or_none(str(label), "A label") for label in np.unique(texts)]
+    found = {name: texts == name for name in names if name is not None}
     if len(found) > 1000:
         raise InputError("There are more than 1000 labels; a label marks a group of many records.")
     return found

@@ -77,18 +77,18 @@ def promises(promise: Guarantee, shares: Mapping[str, Fraction]) -> dict[str, Gu
 
 
 def default_shares(
-    ball: Ball, n: int, promise: Guarantee, replaced: Fraction
+    ball: Ball, n: int, promise: Guarantee, replaced: Fraction, spread: float | None = None
 ) -> dict[str, Fraction]:
     """The split with the smallest predicted region, from public facts alone.
 
-    Predicted for records spread over half the ball: the volume of a region with the noise of the
-    mean, and the quantile that noisy covariances cost. The variance takes 9 %,
-    the share of replaced records ``replaced``.
+    Predicted for records spread over half the ball, or as far as ``spread``: the volume of a region
+    with the noise of the mean, and the quantile that noisy covariances cost. The variance takes
+    9 %, the share of replaced records ``replaced``.
     """
     whole = 1 - VARIANCE - FOURTH - replaced
     names = needed_parts(ball.space)
     grid = _simplex(len(names))
-    predicted = _Prediction.of(ball, n, promise)
+    predicted = _Prediction.of(ball, n, promise, spread)
     worth = [predicted.log_square([float(whole * x) for x in s]) for s in grid]
     best = grid[int(np.argmin(worth))]
     shares = {name: Fraction(decimal(whole * s)) for name, s in zip(names, best, strict=True)}
@@ -112,13 +112,14 @@ class _Prediction:
     widest: float = 0.0
 
     @classmethod
-    def of(cls, ball: Ball, n: int, promise: Guarantee) -> _Prediction:
+    def of(cls, ball: Ball, n: int, promise: Guarantee, spread: float | None = None) -> _Prediction:
         space, strength = ball.space, _strength(promise)
         power = 1.0 if promise.notion == "pure" else 0.5
-        guess = (ball.radius / 2) ** 2 / space.dim
+        length = ball.radius / 2 if spread is None else min(ball.radius / 2, spread)
+        guess = length**2 / space.dim
         mean = mean_sensitivity(space, ball.reach, n) / strength
         view = View.of(ball, ball.center)
-        covariance = TangentCovariance(ball, view).sensitivity(n) / strength
+        covariance = TangentCovariance(ball, view, spread).sensitivity(n) / strength
         first = cls(space.dim, n, power, guess, mean, covariance)
         if space.is_flat:
             return first
@@ -129,9 +130,9 @@ class _Prediction:
     def log_square(self, shares: Sequence[float]) -> float:
         """log of the region's expected squared radius."""
         n, d = self.n, self.dim
-        spread = self.mean / shares[0] ** self.power
+        blur = self.mean / shares[0] ** self.power
         covariance = self.covariance / shares[1] ** self.power
-        total = (self.guess + covariance) / n + spread**2
+        total = (self.guess + covariance) / n + blur**2
         weight = self.guess / n / total
         shaky = weight**2 / (n - 1) + (covariance / n / total) ** 2 / 2
         if len(shares) > 2:

@@ -34,6 +34,7 @@ HESSIAN = "mean Hessian"
 ROOT2 = math.sqrt(2.0)
 _UP = 1 + 1e-12  # covers the rounding of the few float operations of a sensitivity
 _FLOATS = 2.0**-44  # rounding of the float operations on one record, relative to the term's size
+_NARROWEST = 1e-6  # a public spread, relative to the radius
 _HESSIANS = 64.0  # allowance: how much a Hessian can magnify the relative error of a logarithm
 
 
@@ -98,7 +99,7 @@ class MeanOfTerms(ABC):
 
     @property
     def route(self) -> Route:
-        return numbers_route(self.size, self.label, self.domain)
+        return numbers_route(self.size, self.label, self.domain, self.parameters.get("at"))
 
     def sensitivity(self, n: int) -> float:
         """Replace-one sensitivity of the mean of ``n`` terms, a Euclidean length."""
@@ -111,11 +112,12 @@ class MeanOfTerms(ABC):
         return Certified(functools.reduce(LogSum.merge, sums).mean_log, self.error_bound)
 
 
-def numbers_route(size: int, label: str, domain: Ball) -> Route:
-    """Noise on R^size; the receipt says of which records the numbers are."""
+def numbers_route(size: int, label: str, domain: Ball, at: object = None) -> Route:
+    """Noise on R^size; the receipt says of which records the numbers are, and seen from where."""
+    seen = "" if at is None else f" {at}"
     words = (
         f"These are numbers about records on {domain.space.spec} in the public ball of radius "
-        f"{domain.radius:.17g} around {domain.center.tolist()}: the {label}."
+        f"{domain.radius:.17g} around {domain.center.tolist()}: the {label}{seen}."
     )
     return Route(Euclidean(size), None, lambda x: x, lambda x: x, words, 1.0)
 
@@ -198,7 +200,7 @@ class DistanceMoment(MeanOfTerms):
 
     @property
     def label(self) -> str:
-        return f"mean distance^{self.power} from a released point"
+        return f"mean distance^{self.power} from the released point"
 
     @property
     def size(self) -> int:
@@ -249,7 +251,13 @@ class TangentCovariance(MeanOfTerms):
         object.__setattr__(self, "_view", View.of(self.domain, self.at))
         object.__setattr__(self, "at", self._view.at)
         if self.spread is not None:
-            object.__setattr__(self, "spread", positive_real(self.spread, "The spread"))
+            spread = positive_real(self.spread, "The spread")
+            if not spread >= _NARROWEST * self.domain.radius:
+                raise ConditionError(
+                    f"The spread must be at least {_NARROWEST:g} of the ball's radius: shorter "
+                    "vectors are lost in rounding."
+                )
+            object.__setattr__(self, "spread", spread)
 
     @property
     def _radius(self) -> float:
@@ -267,8 +275,8 @@ class TangentCovariance(MeanOfTerms):
 
     @property
     def label(self) -> str:
-        cut = "" if self.spread is None else f", vectors cut at {self.spread:.6g}"
-        return f"tangent covariance at a released point{cut}"
+        cut = "" if self.spread is None else f" of vectors cut at {self.spread:.17g}"
+        return f"tangent covariance{cut}, at the released point"
 
     @property
     def size(self) -> int:
@@ -341,7 +349,7 @@ class MeanHessian(MeanOfTerms):
 
     @property
     def label(self) -> str:
-        return "mean Hessian at a released point"
+        return "mean Hessian at the released point"
 
     @property
     def size(self) -> int:

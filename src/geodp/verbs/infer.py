@@ -74,7 +74,8 @@ def infer(
         (in μ² for Gaussian DP); None for the smallest region predicted from public facts.
     replaced : share for the noisy share of replaced records; 0 switches it off. Ignored with a
         ``split``.
-    spread : a public length to which tangent vectors are cut for the covariance.
+    spread : a public length to which tangent vectors are cut for the covariance, which then costs
+        less noise. Records farther from the mean make the region too small.
     by, by_name, by_public : a label for each record; one inference for each label, composed in
         parallel. Say ``by_public=True`` only if labels and group sizes are public.
     entities : as for ``release``; the target is then the mean of the persons' means.
@@ -124,11 +125,11 @@ def infer(
         "rng": rng,
         "progress": progress,
     }
-    plan = {"mechanism": mechanism, "split": split, "replaced": replaced}
+    plan = {"mechanism": mechanism, "split": split, "replaced": replaced, "spread": spread}
     if by is None:
         ready = prepared(ball, n, guarantee, confidence, plan)
         _check_purse(ready, ledger, dataset, group, request_id)
-        return _run(ready, data, spread, payment | {"group": group})
+        return _run(ready, data, payment | {"group": group})
     if group is not None:
         raise InputError("by makes the groups itself: leave group out.")
     groups = labelled(by, len(data), by_name, by_public)
@@ -146,7 +147,7 @@ def infer(
     for label, ready in planned.items():
         _check_purse(ready, ledger, dataset, **places[label])
     found = {
-        label: _run(planned[label], data[rows], spread, payment | places[label])
+        label: _run(planned[label], data[rows], payment | places[label])
         for label, rows in groups.items()
     }
     return Groups(by_name, found)
@@ -184,7 +185,7 @@ def _part_request(request_id: str | None, name: str) -> str | None:
     return None if request_id is None else f"{request_id}/{name}"
 
 
-def _run(ready: Prepared, data: Any, spread: float | None, payment: dict[str, Any]) -> Inference:
+def _run(ready: Prepared, data: Any, payment: dict[str, Any]) -> Inference:
     ball, releases = ready.ball, dict[str, Release]()
     clipped = None
 
@@ -199,5 +200,5 @@ def _run(ready: Prepared, data: Any, spread: float | None, payment: dict[str, An
         releases[name] = out
         return Noisy(out.value, noise_of(out))
 
-    numbers = collect(make, ready.split, ball, ready.n, spread)
+    numbers = collect(make, ready.split, ball, ready.n, ready.spread)
     return Inference(ready.guarantee, ready.split, releases, Estimate(numbers, ready.confidence))

@@ -52,6 +52,7 @@ class Prepared:
     split: Mapping[str, Guarantee]
     mechanism: Mechanism
     calibration: Calibration  # of the mean's last stage, at the ball's centre
+    spread: float | None = None
 
     def mechanism_of(self, name: str) -> Mechanism:
         promise = self.split[name]
@@ -61,18 +62,19 @@ class Prepared:
         """A statistic of the same price as the one that will be released."""
         if name == "mean":
             return FrechetMean(self.ball)
-        return numbers_at(self.ball, self.ball.center)[name]()
+        return numbers_at(self.ball, self.ball.center, self.spread)[name]()
 
 
 def prepared(
     ball: Ball, n: int, guarantee: Guarantee, confidence: float, plan: Mapping[str, Any]
 ) -> Prepared:
     check_conditions(ball.space, ball, n)
-    promise = additive(guarantee)
+    promise, spread = additive(guarantee), plan.get("spread")
     chosen = _mechanism(plan.get("mechanism"), ball, promise)
     mean = FrechetMean(ball)
     if plan.get("split") is None:
-        shares = default_shares(ball, n, promise, replaced_part(plan.get("replaced", REPLACED)))
+        part = replaced_part(plan.get("replaced", REPLACED))
+        shares = default_shares(ball, n, promise, part, spread)
     else:
         shares = checked_shares(plan["split"], ball.space)
     split = promises(promise, shares)
@@ -89,7 +91,7 @@ def prepared(
             f"injectivity radius of {ball.space.spec}, a region says nothing: use more records or "
             "a smaller ball, or ask for less privacy."
         )
-    ready = Prepared(ball, n, guarantee, confidence, split, chosen, cal)
+    ready = Prepared(ball, n, guarantee, confidence, split, chosen, cal, spread)
     _check_numbers(ready)
     return ready
 
@@ -100,7 +102,7 @@ def _check_numbers(ready: Prepared) -> None:
     ball = ready.ball
     step = np.zeros(ball.space.dim)
     step[0] = ball.radius
-    statistics = numbers_at(ball, ball.space.exp_coords(ball.center, step))
+    statistics = numbers_at(ball, ball.space.exp_coords(ball.center, step), ready.spread)
     for name, promise in ready.split.items():
         if name != "mean":
             stage = ready.mechanism_of(name).stages(promise)[-1]
@@ -122,7 +124,6 @@ def simulated(
     ready: Prepared,
     records: Any,
     rng: np.random.Generator,
-    spread: float | None = None,
     known: dict[str, Any] | None = None,
 ) -> Estimate:
     """The inference with fast float noise instead of exact draws: NOT PRIVATE, for simulation.
@@ -146,5 +147,5 @@ def simulated(
         )
         return Noisy(drawn, noise_of_calibration(calibrations[-1]))
 
-    numbers = collect(make, ready.split, ready.ball, ready.n, spread)
+    numbers = collect(make, ready.split, ready.ball, ready.n, ready.spread)
     return Estimate(numbers, ready.confidence)
