@@ -19,9 +19,12 @@ from geodp.inference import (
     fractional_anisotropy,
     one_sample,
 )
+from geodp.inference.collect import without_noise
+from geodp.inference.estimate import Estimate
 from geodp.inference.pivot import Limited, Pivot, matched_dof
 from geodp.inference.quantiles import hotelling_quantile
 from geodp.inference.shares import additive, checked_shares, promises
+from geodp.inference.simulated import quantile, tail
 
 PLANE = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
 TINY = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1e-40)
@@ -171,7 +174,7 @@ def test_a_retry_pays_only_for_the_parts_that_are_left(tmp_path, monkeypatch):
     np.testing.assert_array_equal(out.mean.value, made[0].value)
 
 
-@pytest.mark.parametrize("spread", [-1.0, 0.0, float("nan"), "wide"])
+@pytest.mark.parametrize("spread", [-1.0, 0.0, float("nan"), "wide", 1e-300])
 def test_a_wrong_spread_spends_nothing(tmp_path, spread):
     ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(2), unit="person")
     with pytest.raises(gd.InputError, match="spread"):
@@ -208,6 +211,94 @@ def test_groups_compose_in_parallel(tmp_path):
             gd.infer(records, PLANE, gd.GaussianDP(1), by=by, by_public=public)
     with pytest.raises(gd.InputError, match="one label"):
         gd.infer(records, PLANE, gd.GaussianDP(1), by=by[1:], by_public=True)
+
+
+@pytest.mark.parametrize("spread", [None, 0.1])
+@pytest.mark.parametrize("edit", ["radius", "center", "space", "at", "spread"])
+def test_a_receipt_with_another_subject_fails(edit, spread):
+    out = gd.infer(directions(60), CAP, gd.GaussianDP(3), spread=spread)
+    for name, release in out.releases.items():
+        if name == "mean":
+            continue
+        text = json.dumps(release.to_json())
+        assert all(check.passed for check in gd.verify(gd.Release.from_json(json.loads(text))))
+        about = (document := json.loads(text))["request"]["about"]
+        if edit == "radius":
+            about["domain"]["radius"] = 0.70001
+        elif edit == "center":
+            about["domain"]["center"] = [1.0, 0.0, 0.0]
+        elif edit == "space":
+            about["space"] = "euclidean:3"
+        elif edit == "at" and "at" in about["parameters"]:
+            about["parameters"]["at"] = [0.0, 0.6, 0.8]
+        elif edit == "spread" and name == "covariance":
+            about["parameters"]["spread"] = 0.10001
+        else:
+            continue
+        checks = gd.verify(gd.Release.from_json(document))
+        assert not all(check.passed for check in checks), name
+
+
+def test_a_spread_gives_less_noise_and_another_split():
+    wide, cut = (gd.infer(cloud(), PLANE, gd.GaussianDP(2), spread=s) for s in (None, 0.2))
+    assert cut.releases["covariance"].scale < wide.releases["covariance"].scale / 10
+    shares = [float(out.split["mean"].mu / 2) ** 2 for out in (wide, cut)]
+    assert shares[1] >= shares[0]
+
+
+def test_labels_that_no_file_can_hold_are_refused():
+    for given in ({"by": ["\ud800"] * 300}, {"by": ["a"] * 300, "by_name": "\ud800"}):
+        with pytest.raises(gd.InputError, match="UTF-8"):
+            gd.infer(cloud(), PLANE, gd.GaussianDP(2), by_public=True, **given)
+
+
+def test_the_variance_is_corrected_for_the_means_own_fluctuation():
+    """On a line the n − 1 of every textbook; on S² by what a large sample says of C and Λ."""
+    line = gd.Ball(gd.Euclidean(1), [0.0], 5.0)
+    x = np.random.default_rng(3).normal(size=(25, 1))
+    plain = Estimate(without_noise(line, x), 0.95).interval
+    assert plain.value == pytest.approx(x.var(ddof=1), rel=1e-9)
+    cap = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 1.4)  # Hessian across well below 1
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(120):
+        angle = rng.uniform(0, 2 * np.pi, 12)
+        z = 1.2 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        records = cap.space.exp_coords(cap.center, z)
+        found.append(Estimate(without_noise(cap, records), 0.95).interval.value)
+    hessian = (1 + 1.2 / np.tan(1.2)) / 2  # mean of the eigenvalues along and across
+    gap, error = 1.44 / hessian / 12, np.std(found) / np.sqrt(len(found))
+    assert abs(np.mean(found) - 1.44) < gap / 2
+    assert gap / 2 > 6 * error  # without the correction it would be a gap away
+
+
+def test_functions_without_an_interval_are_refused():
+    out = gd.infer(directions(), CAP, gd.GaussianDP(5))
+    with pytest.raises(gd.InputError, match="kink"):
+        out.function(angle_to(out.mean.value))
+    with pytest.raises(gd.InputError, match="one number"):
+        out.function(lambda x: x)
+    with pytest.raises(gd.InputError, match="entries"):
+        out.function(angle_to([1.0, 0.0]))
+    for direction in ([0.0, 0.0, 0.0], [np.inf, 0.0, 0.0], [[1.0]]):
+        with pytest.raises(gd.InputError, match="direction"):
+            angle_to(direction)
+    assert out.function(lambda x: 3.0).high == 3.0
+
+
+def test_far_quantiles_and_tails_agree_with_hotellings_law():
+    """Draws of d ν/(ν−d+1) F: 4000 say little of the .9999 quantile by themselves."""
+    rng = np.random.default_rng(6)
+    d, dof = 3, 30
+    factor = d * dof / (dof - d + 1)
+    draws = np.sort(factor * rng.f(d, dof - d + 1, 4000))
+    for level in (0.999, 0.9999, 0.999999):
+        exact = factor * f.ppf(level, d, dof - d + 1)
+        found = quantile(level, draws, d)
+        assert found == pytest.approx(exact, rel=0.3)
+        assert tail(found, draws, d) == pytest.approx(1 - level, rel=1e-6)
+    levels = [quantile(x, draws, d) for x in (0.9, 0.98, 0.99, 0.9901, 0.995)]
+    assert levels == sorted(levels)
 
 
 def region(space, center, sampling, noise=None, dof=1e9, quantile=None, level=0.95):

@@ -19,6 +19,7 @@ from geodp.inference.pivot import Draws
 from geodp.inference.quantiles import check_confidence, hotelling_quantile, hotelling_tail
 from geodp.inference.region import ConfidenceRegion
 from geodp.inference.simulated import equality, null_squares, tail
+from geodp.inference.simulated import quantile as far_quantile
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 
@@ -140,7 +141,7 @@ def difference(first: Any, second: Any) -> Difference:
     square = float(vector @ np.linalg.solve(total, vector))
     if draws is not None:
         simulated = null_squares(_carried_draws(regions, point, draws))
-        quantile = float(np.quantile(simulated, level))
+        quantile = far_quantile(level, simulated, space.dim)
         p_value = tail(square, simulated, space.dim)
     else:
         _check_gaussian(regions)

@@ -20,6 +20,8 @@ from geodp.inference.numbers import Noisy, Numbers
 from geodp.inference.pivot import Limited, Pivot, matched_dof
 from geodp.inference.quantiles import check_confidence
 from geodp.inference.region import ConfidenceRegion
+from geodp.inference.scalars import scalar_of
+from geodp.inference.simulated import quantile as far_quantile
 from geodp.noise.spherical import SphericalLaw
 from geodp.spaces.base import Array
 from geodp.statistics.sensitivity import hessian_floor
@@ -27,6 +29,8 @@ from geodp.statistics.tangent_moments import View, hessian_bounds
 
 _FLOOR = 1.0  # of the noise's standard deviation
 _TINY = 1e-14  # of R^2: keeps the covariance of identical records invertible
+_BENT = 0.01  # of the slope: second differences beyond it, over tiny steps, are a kink's
+_ROUNDING = 1e-12  # relative, of a function's values
 
 
 @final
@@ -94,7 +98,7 @@ class Estimate:
         numbers, pivot = self.numbers, self._pivot
         root = pivot.frame @ np.linalg.inv(self.hessian)
         sampling = root @ self.covariance @ root.T / numbers.n
-        quantile = float(np.quantile(self.squares, self.confidence))
+        quantile = far_quantile(self.confidence, self.squares, self._dim)
         return ConfidenceRegion(
             numbers.domain.space,
             numbers.mean.value,
@@ -122,20 +126,25 @@ class Estimate:
 
     @cached_property
     def interval(self) -> Interval | None:
-        """The confidence interval of the Fréchet variance; None if it was not released."""
+        """The confidence interval of the Fréchet variance; None if it was not released.
+
+        Its value is the released one times ``1 + w/(n − 1)``, ``w = tr(Λ⁻¹C)/tr C``: a sample's
+        variance about its own mean is too small by ``tr(Λ⁻¹C)/n``, the n − 1 of flat spaces.
+        """
         numbers = self.numbers
         if numbers.variance is None or numbers.fourth is None:
             return None
-        value, fourth = float(numbers.variance.value[0]), numbers.fourth
+        value, fourth = float(numbers.variance.value[0]) * self._lost, numbers.fourth
         most = max(value, 0.0) * self._reach**2  # E ρ⁴ <= R² E ρ²
         floor = max(fourth.noise.deviation, _TINY * self._reach**4)
         spread = max(min(float(fourth.value[0]), most) - value**2, floor)
         noise = numbers.variance.noise
-        total = spread / numbers.n + noise.deviation**2
+        deviation = noise.deviation * self._lost
+        total = spread / numbers.n + deviation**2
         weight = spread / numbers.n / total
         shaky = fourth.noise.deviation / numbers.n / total
         dof = 1 / (weight**2 / (numbers.n - 1) + shaky**2 / 2)
-        width = self._width(spread / numbers.n, noise.deviation**2, noise.law, max(dof, 4.0))
+        width = self._width(spread / numbers.n, deviation**2, noise.law, max(dof, 4.0))
         top = numbers.domain.reach**2
         return Interval(
             value,
@@ -143,7 +152,7 @@ class Estimate:
             max(min(value + width, top), 0.0),
             self.confidence,
             math.sqrt(spread / numbers.n),
-            noise.deviation,
+            deviation,
         )
 
     @cached_property
@@ -161,7 +170,8 @@ class Estimate:
         """The interval of a scalar function of the mean, by the delta method through the region.
 
         ``f`` takes one point and is differentiated numerically at the released mean. Functions with
-        a kink there (fractional anisotropy at an isotropic tensor) have no such interval.
+        a kink or a stationary point there (fractional anisotropy at an isotropic tensor) have no
+        such interval and are refused.
 
         Examples
         --------
@@ -177,12 +187,18 @@ class Estimate:
         step = 1e-5 * float(region.axes[0][-1]) + 1e-9
         moved = space.exp_coords(region.center, step * np.eye(self._dim))
         back = space.exp_coords(region.center, -step * np.eye(self._dim))
-        ahead = [float(f(x)) for x in moved]
-        behind = [float(f(x)) for x in back]
-        slope = (np.array(ahead) - np.array(behind)) / (2 * step)
-        value = float(f(region.center))
+        value = scalar_of(f, region.center)
+        ahead = np.array([scalar_of(f, x) for x in moved])
+        behind = np.array([scalar_of(f, x) for x in back])
+        slope, bend = (ahead - behind) / (2 * step), ahead + behind - 2 * value
         if not (np.isfinite(slope).all() and np.isfinite(value)):
             raise InputError("The function has no finite derivative at the released mean.")
+        rounding = _ROUNDING * max(abs(value), float(np.abs(ahead).max()))
+        if np.linalg.norm(bend) > _BENT * np.linalg.norm(ahead - behind) + rounding:
+            raise InputError(
+                "The function has a kink or a stationary point at the released mean, where its "
+                "first derivatives do not say how far it can be off."
+            )
         parts = [float(slope @ part @ slope) for part in (region.sampling, region.noise)]
         width = self._width(parts[0], parts[1], self.numbers.mean.noise.law, region.dof)
         errors = (math.sqrt(parts[0]), math.sqrt(parts[1]))
@@ -221,6 +237,14 @@ class Estimate:
     @cached_property
     def _reach(self) -> float:
         return View(self.numbers.domain, self.numbers.at).reach
+
+    @property
+    def _lost(self) -> float:
+        """What the sample variance is multiplied with for the mean's own fluctuation."""
+        if self.numbers.covariance is None:
+            return 1.0
+        share = np.trace(np.linalg.solve(self.hessian, self.covariance)) / np.trace(self.covariance)
+        return 1 + float(share) / (self.numbers.n - 1)
 
     @cached_property
     def _hessian_limits(self) -> tuple[float, float]:

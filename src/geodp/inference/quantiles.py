@@ -39,20 +39,6 @@ def hotelling_tail(value: float, dim: int, dof: float) -> float:
     return float(fdtrc(dim, rest, value * rest / (dim * dof)))
 
 
-def chi_square_quantile(level: float, dof: int) -> float:
-    """The chi-squared quantile."""
-    from scipy.special import chdtri
-
-    return float(chdtri(dof, 1 - level))
-
-
-def chi_square_tail(value: float, dof: int) -> float:
-    """P(X > value), X chi-squared."""
-    from scipy.special import chdtrc
-
-    return float(chdtrc(dof, value))
-
-
 def student_quantile(confidence: float, dof: float) -> float:
     """The two-sided quantile of Student's t; ``dof`` may be infinite."""
     from scipy.special import ndtri, stdtrit

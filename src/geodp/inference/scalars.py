@@ -8,7 +8,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geodp.arguments import real_array
+from geodp.errors import InputError
 from geodp.spaces.base import Array
+
+
+def scalar_of(f: Callable[[Array], float], x: Array) -> float:
+    """``f(x)`` as a float; InputError if it is no number."""
+    try:
+        return float(f(x))
+    except TypeError as error:
+        raise InputError("The function takes one point and returns one number.") from error
 
 
 def mean_diffusivity(tensor: Array) -> float:
@@ -38,10 +48,14 @@ def angle_to(direction: ArrayLike) -> Callable[[Array], float]:
     >>> round(angle_to([0.0, 0.0, 1.0])(np.array([1.0, 0.0, 0.0])), 6)
     1.570796
     """
-    u = np.asarray(direction, dtype=np.float64)
+    u = real_array(direction, "The direction")
+    if u.ndim != 1 or not 0 < np.linalg.norm(u) < np.inf:
+        raise InputError("A direction is a vector of finite numbers that are not all zero.")
     u = u / np.linalg.norm(u)
 
     def angle(x: Array) -> float:
+        if x.shape != u.shape:
+            raise InputError(f"The direction has {len(u)} entries; a point has shape {x.shape}.")
         v = x / np.linalg.norm(x)
         return 2 * math.atan2(float(np.linalg.norm(v - u)), float(np.linalg.norm(v + u)))
 

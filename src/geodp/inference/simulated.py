@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geodp.inference.pivot import Draws
-from geodp.inference.quantiles import chi_square_quantile, chi_square_tail
+from geodp.inference.pivot import Draws, matched_dof
+from geodp.inference.quantiles import hotelling_quantile, hotelling_tail
 from geodp.spaces.base import Array
 
-_FAR = 0.98  # beyond this quantile too few draws are left, and the tail is a scaled chi-squared's
+_FAR = 0.99  # beyond this quantile too few draws are left
 
 
 class Equality(NamedTuple):
@@ -51,9 +51,9 @@ def null_squares(draws: Sequence[Draws]) -> Array:
     return np.sort(equality(errors, covariances).square)
 
 
-def tail(square: float, simulated: Array, dof: int) -> float:
-    """P(T >= square) from sorted draws of T; far out from the chi-squared law with ``dof`` degrees
-    that has the draws' .98-quantile.
+def tail(square: float, simulated: Array, dim: int) -> float:
+    """P(T >= square) from sorted draws of T; far out from Hotelling's law in dimension ``dim`` that
+    has the draws' .99-quantile, or a scaled chi-squared law where theirs is the lighter.
 
     >>> from scipy.stats import chi2
     >>> draws = chi2.ppf((np.arange(4000) + 0.5) / 4000, 3)
@@ -62,8 +62,29 @@ def tail(square: float, simulated: Array, dof: int) -> float:
     """
     if np.isinf(square):
         return 0.0
-    far = float(np.quantile(simulated, _FAR))
+    far, anchor, dof = _far_law(simulated, dim)
     if square >= far:
-        return chi_square_tail(square * chi_square_quantile(_FAR, dof) / far, dof)
+        return hotelling_tail(square * anchor / far, dim, dof)
     above = len(simulated) - int(np.searchsorted(simulated, square))
     return (above + 1) / (len(simulated) + 1)
+
+
+def quantile(level: float, simulated: Array, dim: int) -> float:
+    """q with P(T <= q) = level, the inverse of ``tail``.
+
+    >>> from scipy.stats import chi2
+    >>> draws = chi2.ppf((np.arange(4000) + 0.5) / 4000, 3)
+    >>> [round(float(quantile(x, draws, 3) / chi2.ppf(x, 3)), 2) for x in (0.5, 0.95, 0.9999)]
+    [1.0, 1.0, 1.0]
+    """
+    if level <= _FAR:
+        return float(np.quantile(simulated, level))
+    far, anchor, dof = _far_law(simulated, dim)
+    return far * hotelling_quantile(level, dim, dof) / anchor
+
+
+def _far_law(simulated: Array, dim: int) -> tuple[float, float, float]:
+    """The draws' far quantile, that of Hotelling's law beyond it, and this law's degrees."""
+    far = float(np.quantile(simulated, _FAR))
+    dof = matched_dof(_FAR, dim, far)
+    return far, hotelling_quantile(_FAR, dim, dof), dof
