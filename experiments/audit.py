@@ -1,8 +1,9 @@
 """The audit of every mechanism, which must pass, and of every planted twin, which must fail.
 
-One guarantee per mechanism, a sensitivity of 0.1, on S², S⁹, H³, SPD(2) and SPD(3). Twins: noise
-and draws that are 10 % too small, naive float releases, R1SMG, the Wishart mechanism, and whole
-releases with a bug between records and receipt. Two processes.
+One guarantee per mechanism, a sensitivity of 0.1, on S², S⁹, H³, SPD(2) and SPD(3); the K-norm
+gradient on S⁹ at 0.004, since wider noise covers the sphere there and hardly a draw is ever
+kept. Twins: noise and draws that are 10 % too small, naive float releases, R1SMG, the Wishart
+mechanism, and whole releases with a bug between records and receipt. Two processes.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ WRAPPED_BEST = (gd.Wrapped(gd.SphericalGamma()), gd.GaussianDP(1))
 LAPLACE = (gd.RiemannianLaplace(), gd.PureDP(1))
 GAUSSIAN = (gd.RiemannianGaussian(), gd.GaussianDP(1))
 GRADIENT = (gd.KNormGradient(), gd.PureDP(1))
+NARROW = 0.004  # of the K-norm gradient on S⁹
 TRUNCATED = (gd.RiemannianLaplace(truncated=True), gd.PureDP(1))
 EVERYWHERE = (WRAPPED_GAUSSIAN, WRAPPED_LAPLACE, LAPLACE, GAUSSIAN, GRADIENT)
 
@@ -52,6 +54,12 @@ class Case(NamedTuple):
     mechanism: Mechanism | None
     guarantee: Guarantee
     bad: str = ""
+    sensitivity: float = SENSITIVITY
+
+    @property
+    def slow(self) -> bool:
+        """Whether it is begun first, so that two processes end together."""
+        return isinstance(self.mechanism, gd.KNormGradient) or self.space.startswith("spd:3")
 
 
 def planted(bad: str, inner: Mechanism | None) -> Mechanism | None:
@@ -68,7 +76,13 @@ def planted(bad: str, inner: Mechanism | None) -> Mechanism | None:
 
 def cases() -> list[Case]:
     """All of them."""
-    out = [Case("mechanism", spec, *pair) for spec in SPACES for pair in EVERYWHERE]
+    out = [
+        Case("mechanism", spec, *pair)
+        for spec in SPACES
+        for pair in EVERYWHERE
+        if (spec, pair) != ("sphere:9", GRADIENT)
+    ]
+    out += [Case("mechanism", "sphere:9", *GRADIENT, sensitivity=NARROW)]
     out += [Case("mechanism", "sphere:2", *TRUNCATED)]
     out += [
         Case("mechanism", spec, *WRAPPED_BEST) for spec in ("sphere:2", "spd:2:affine-invariant")
@@ -104,7 +118,7 @@ def audited(case: Case, share: float, seed: int) -> Report:
     mechanism = planted(case.bad, case.mechanism)
     assert mechanism is not None
     minutes = max(0.005, share * MINUTES)
-    return audit(mechanism, space, SENSITIVITY, case.guarantee, minutes=minutes, seed=seed)
+    return audit(mechanism, space, case.sensitivity, case.guarantee, minutes=minutes, seed=seed)
 
 
 def row(job: tuple[Case, float, int]) -> dict[str, Any]:
@@ -127,6 +141,7 @@ def row(job: tuple[Case, float, int]) -> dict[str, Any]:
         "mechanism": name,
         "bug": case.bad,
         "guarantee": case.guarantee.label,
+        "sensitivity": case.sensitivity,
         "passed": report.passed,
         "failed_checks": "; ".join(report.failed),
         "largest_share_of_promise": np.nan if case.bad else max(shares, default=np.nan),
@@ -150,7 +165,8 @@ def collect(run: Run, found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def main() -> int:
     run = Run.parse("audit", __doc__.splitlines()[0])
-    jobs = [(case, run.share, run.seed) for case in cases() if run.wants(case.space)]
+    wanted = sorted(filter(lambda case: run.wants(case.space), cases()), key=lambda c: not c.slow)
+    jobs = [(case, run.share, run.seed) for case in wanted]
     begin = time.monotonic()
     if run.share < 1:  # a small part: not worth two processes
         rows = collect(run, map(row, jobs))
