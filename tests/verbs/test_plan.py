@@ -33,7 +33,8 @@ def test_the_better_mechanism_comes_first_and_the_impossible_last() -> None:
     assert table.best.name == "riemannian-laplace"  # level at the centre, nearer at the edge
     assert table.rows[-1].why_not is not None
     assert "Gaussian" in table.rows[-1].why_not
-    assert gd.plan(mean(), 100, gd.GaussianDP(1)).best.name == "wrapped-gaussian"
+    names = [row.mechanism.name for row in gd.plan(mean(), 100, gd.GaussianDP(1)).rows]
+    assert names[:2] == ["riemannian-gaussian", "wrapped-gaussian"]  # for the same reason
 
 
 def test_it_is_deterministic() -> None:

@@ -103,7 +103,7 @@ class SteppedLaw:
     >>> import numpy as np, geodp as gd
     >>> disc = SteppedLaw(gd.Euclidean(2), (0.0, 1.0), (0.0,))
     >>> z = disc.sample(np.random.default_rng(1), 10_000)
-    >>> abs(np.linalg.norm(z, axis=1).mean() - 2 / 3) < 0.01
+    >>> bool(abs(np.linalg.norm(z, axis=1).mean() - 2 / 3) < 0.01)
     True
     """
 
