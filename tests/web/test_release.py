@@ -32,7 +32,8 @@ def receipt(browser, answer):
 
 
 def test_plan_confirm_receipt(browser, asked, ledger):
-    page = browser.post("/release/plan", **asked)
+    declared = {"physical_unit": "mm", "component_order": "x, y", "frame": "scanner"}
+    page = browser.post("/release/plan", **asked, **declared)
     assert "Nothing is spent yet" in page.text
     # radius 1, n = 50: sensitivity 2/50; 0.01 of mu^2 pays for the share of replaced records
     assert f"{0.04 / (0.6 * 0.99**0.5):.4g}" in page.text
@@ -40,6 +41,7 @@ def test_plan_confirm_receipt(browser, asked, ledger):
     document = receipt(browser, browser.post("/release/confirm", **hidden(page)))
     assert document["request"]["n"] == 50
     assert document["request"]["unit"] == "person"
+    assert {name: document["request"]["domain"][name] for name in declared} == declared
     assert document["request"]["guarantee"] == {"notion": "gdp", "mu": "0.6"}
     assert float(ledger.spent()) == pytest.approx(0.36, rel=1e-15)
     assert all(check.passed for check in gd.verify(gd.Release.from_json(document)))
@@ -97,12 +99,15 @@ def test_the_digest_is_of_what_is_done(browser, asked, ledger):
     assert ledger.spent() == 0
 
 
-def test_an_upload_is_the_file_itself(browser, asked, records):
+def test_an_upload_is_the_file_itself(browser, asked, records, tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     fields = asked | {"file": "", "ledger": "", "dataset": ""}
     files = {"upload": ("../../my points.npy", records.read_bytes())}
     page = browser.post("/release/plan", files=files, **fields)
     assert page.status_code == 200, page.text
     assert "my-points.npy" in page.text
+    assert list(tmp_path.rglob("my*")) == []  # neither left behind nor written elsewhere
     assert receipt(browser, browser.post("/release/confirm", **hidden(page)))["request"]["n"] == 50
 
 

@@ -46,7 +46,15 @@ class Asked:
         return {
             "plan": self.plan.to_json(),
             "mechanism": self.mechanism.name,
-            "ball": None if ball is None else [ball.center.tolist(), ball.radius],
+            "ball": None
+            if ball is None
+            else [
+                ball.center.tolist(),
+                ball.radius,
+                ball.physical_unit,
+                ball.component_order,
+                ball.frame,
+            ],
             "file": self.source,
             "unit": self.unit,
             "ledger": paying,

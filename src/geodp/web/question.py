@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import geodp as gd
+from geodp.arguments import text_or_none
 from geodp.errors import InputError
 from geodp.io import layout_for, read_point
 from geodp.privacy.guarantees import Guarantee
@@ -15,6 +16,9 @@ from geodp.spaces.base import Array, Space
 from geodp.web.fields import Fields, number, numbers, one_of, whole
 
 BALL_FIELDS = ("center", "radius", "eigenvalues", "degrees")
+DECLARED = ("physical_unit", "component_order", "frame")
+"""What the numbers of a record mean, for the receipt."""
+
 STATISTICS: dict[str, Callable[[gd.Ball], gd.Statistic]] = {
     "frechet-mean": gd.FrechetMean,
     "tangent-mean": gd.TangentMean,
@@ -115,10 +119,11 @@ def _exact(text: str, name: str) -> object:
 
 
 def ball_of(fields: Fields) -> gd.Ball | None:
-    """The public ball, stated in one of three ways."""
+    """The public ball, stated in one of three ways, with what is declared of the records."""
     space = fields.read("space", _space)
     if space is None:
         return None
+    declared: dict[str, Any] = {name: fields.read(name, _declared) or None for name in DECLARED}
     ways = [name for name in ("eigenvalues", "degrees") if fields.text(name)]
     if len(ways) > 1:
         fields.wrong("degrees", "State the ball in one way: by eigenvalues or by degrees.")
@@ -126,11 +131,14 @@ def ball_of(fields: Fields) -> gd.Ball | None:
     if ways == ["eigenvalues"]:
         return fields.read(
             "eigenvalues",
-            lambda text: gd.Ball.from_eigenvalues(space, *numbers(text, "The range", 2)),
+            lambda text: gd.Ball.from_eigenvalues(
+                space, *numbers(text, "The range", 2), **declared
+            ),
         )
     if ways == ["degrees"]:
         return fields.read(
-            "degrees", lambda text: gd.Ball.from_degrees(space, *numbers(text, "The cap", 3))
+            "degrees",
+            lambda text: gd.Ball.from_degrees(space, *numbers(text, "The cap", 3), **declared),
         )
     center = fields.read("center", lambda text: _center(text, space))
     radius = fields.read("radius", _radius)
@@ -138,7 +146,11 @@ def ball_of(fields: Fields) -> gd.Ball | None:
         return None
     if fields.read("center", lambda _: gd.Ball(space, center, 1e-3)) is None:
         return None
-    return fields.read("radius", lambda _: gd.Ball(space, center, radius))
+    return fields.read("radius", lambda _: gd.Ball(space, center, radius, **declared))
+
+
+def _declared(text: str) -> str:
+    return text_or_none(text, "The text") or ""
 
 
 def _space(text: str) -> Space:

@@ -54,6 +54,7 @@ def _bound(port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind(("127.0.0.1", port))
+        bound.listen()  # whoever reads the address may come before the server runs
     except OSError as error:
         bound.close()
         raise InputError(f"The port {port} is taken or not allowed: name another.") from error
