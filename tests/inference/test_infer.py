@@ -246,6 +246,13 @@ def test_a_spread_gives_less_noise_and_another_split():
     assert shares[1] >= shares[0]
 
 
+def test_very_weak_and_very_strict_promises_on_the_sphere():
+    out = gd.infer(directions(60), CAP, gd.GaussianDP(50))
+    assert all(check.passed for one in out.releases.values() for check in gd.verify(one))
+    with pytest.raises(gd.ConditionError, match="noise alone"):
+        gd.infer(directions(60), CAP, gd.GaussianDP("1e-9"))
+
+
 def test_labels_that_no_file_can_hold_are_refused():
     for given in ({"by": ["\ud800"] * 300}, {"by": ["a"] * 300, "by_name": "\ud800"}):
         with pytest.raises(gd.InputError, match="UTF-8"):

@@ -21,6 +21,8 @@ def test_one_page_with_region_split_and_receipts(tmp_path):
     page = inference_html(out)
     for text in ("confidence region of the mean", "How 2-Gaussian DP was divided", "half axis 2"):
         assert text in page
+    assert "direction 2" in page
+    assert page.count("<dt>about records on</dt>") == len(out.releases) - 1
     assert page.count("<section") == len(out.releases)
     assert "FAILED" not in page
     assert "<script" not in page

@@ -201,8 +201,14 @@ def mu_at(pair: FloatPair, epsilon: float) -> float:
     if not delta > 1e-200:
         return 0.0
     target = math.log(delta)
-    least = min(1e-6, 1e-6 * pair.shift / pair.scale)
-    return float(brentq(lambda m: log_gaussian(m, epsilon) - target, least, 60.0, xtol=least / 1e6))
+    least, most = min(1e-6, 1e-6 * pair.shift / pair.scale), 60.0
+
+    def gap(mu: float) -> float:
+        return log_gaussian(mu, epsilon) - target
+
+    if gap(least) >= 0 or gap(most) <= 0:  # beyond what floats tell apart
+        return least if gap(least) >= 0 else most
+    return float(brentq(gap, least, most, xtol=least / 1e6))
 
 
 def log_gaussian(mu: float, epsilon: float) -> float:

@@ -71,6 +71,12 @@ def _section(label: str, one: Inference) -> str:
     )
     if intervals:
         tables.append(Table(f"{level} intervals", ("value", "from", "to"), intervals))
+    shares = tuple(
+        (f"direction {i}", (number(way.variance**0.5), f"{100 * way.share:.3g} %"))
+        for i, way in enumerate(one.principal_directions(), 1)
+    )
+    columns = ("standard deviation along it", "share of the variance")
+    tables.append(Table("Principal geodesic directions of the records", columns, shares))
     split = tuple((name, (promise.label,)) for name, promise in one.split.items())
     tables.append(Table(f"How {one.guarantee.label} was divided", (), split))
     head = f"<h2>{escape(label)}</h2>\n" if label else ""

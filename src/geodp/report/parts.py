@@ -82,6 +82,7 @@ def facts(release: Release) -> str:
         ("unit of privacy", f"one {release.unit}"),
         ("records", "not stated" if release.n is None else str(release.n)),
         ("statistic", release.statistic),
+        *_subject(release),
         ("mechanism", release.mechanism),
         *_stages(release),
         (
@@ -103,6 +104,19 @@ def facts(release: Release) -> str:
     ]
     body = "".join(f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>\n" for k, v in rows)
     return f"<dl>\n{body}</dl>\n"
+
+
+def _subject(release: Release) -> Iterable[tuple[str, str]]:
+    """The records that a number is about, where it does not live on their space."""
+    if release.about is None:
+        return
+    about, ball = release.about, release.about.domain
+    yield "about records on", about.space.spec
+    yield "their public ball", f"radius {number(ball.radius)}"
+    declared = [ball.physical_unit, ball.component_order, ball.frame]
+    for label, text in zip(("unit", "component order", "frame"), declared, strict=True):
+        if text is not None:
+            yield f"their {label}", text
 
 
 def _stages(release: Release) -> Iterable[tuple[str, str]]:
