@@ -16,6 +16,8 @@ SPACES = [
     (gd.SPD(2, "log-cholesky"), 1.5),
     (gd.PlanarShapes(4), 0.5),
     (gd.Euclidean(1), 2.0),
+    (gd.SPD(3), 2.0),
+    (gd.Product(gd.Sphere(2), gd.SPD(2)), 0.9),
 ]
 IDS = [f"{space.spec}-{radius}" for space, radius in SPACES]
 N = 6
