@@ -150,6 +150,28 @@ def test_a_ledger_pays_once_for_a_person(tmp_path) -> None:
         )
 
 
+def test_a_request_id_belongs_to_one_grouping(tmp_path) -> None:
+    records, ids = _records()
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="person")
+
+    def ask(entities: list[str]) -> gd.Release:
+        return gd.release(
+            records,
+            MEAN,
+            gd.GaussianDP("0.5"),
+            NOISE,
+            entities=entities,
+            ledger=ledger,
+            dataset="study",
+            request_id="june",
+        )
+
+    first, again = ask(ids), ask([f"other name of {one}" for one in ids])
+    assert np.array_equal(first.value, again.value)  # the same people under other names
+    with pytest.raises(gd.MismatchError, match="belongs to another request"):
+        ask([*ids[1:], ids[0]])
+
+
 BAD = [
     (["a", None, "b"], "no entity id"),
     (["a", float("nan"), "b"], "no entity id"),

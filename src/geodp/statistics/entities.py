@@ -6,6 +6,7 @@ A rule is public; what it makes of an entity depends on that entity's records al
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from abc import ABC, abstractmethod
@@ -229,6 +230,11 @@ class Entities:
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells one grouping of the same records from another, for a request id."""
+        return hashlib.sha256(self._order.tobytes() + self._bounds.tobytes()).hexdigest()
 
     def clip(self, ball: Ball, source: Any) -> ClippedRecords:
         """The contributions of all entities, in the ball."""

@@ -126,12 +126,14 @@ def release(
     request = request_json(
         statistic.space, statistic.name, domain, public_n, protected, guarantee, name, about=about
     )
+    grouping = None if groups is None else groups.fingerprint
     share = None if division.count is None else division.count.to_json()
     asked = {
         "request": request,
         "strategy": strategy_asked,
         "count": share,
         "bounds": _bounds(statistic, n),
+        "entities": grouping,
     }
     given = getattr(statistic, "value", None) if data is None else None
     before = account.replay(asked, source_of(data), given)  # before anything is ranked
