@@ -146,3 +146,18 @@ def test_long_names_keep_their_distance_from_what_follows() -> None:
         [gd.Wrapped(gd.SphericalGamma(2.0, 2.0)), gd.Wrapped(gd.Gaussian())],
     )
     assert "wrapped-spherical-gamma " in repr(table)
+
+
+def test_the_relatives_are_shown_as_other_estimands() -> None:
+    north = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.6)
+    table = gd.plan(gd.FrechetMean(north), 100, gd.GaussianDP(1), replaced=0)
+    tangent, extrinsic = table.relatives
+    assert tangent.sensitivity == pytest.approx(2 * 0.6 / 100, rel=1e-6)
+    assert extrinsic.sensitivity == pytest.approx(2 * math.sin(0.6) / 100, rel=1e-6)
+    assert tangent.statistic == "tangent mean"
+    assert "other estimand: extrinsic mean (mean direction)" in repr(table)
+    assert [one["statistic"] for one in table.to_json()["relatives"]] == [
+        "tangent mean",
+        "extrinsic mean (mean direction)",
+    ]
+    assert gd.plan(mean(1.0, gd.Euclidean(3)), 50, gd.GaussianDP(1)).relatives == ()

@@ -15,7 +15,7 @@ from geodp.spaces.lattice import LogSum
 from geodp.statistics.domain import Ball
 from geodp.statistics.gradient import FrechetGradient
 from geodp.statistics.maps import map_error, map_mean
-from geodp.statistics.protocol import Certified
+from geodp.statistics.protocol import Certified, Statistic
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.sensitivity import (
     certificate_slope,
@@ -93,6 +93,13 @@ class FrechetMean:
     def gradient(self) -> FrechetGradient:
         """The gradient of F, for the K-norm gradient mechanism."""
         return FrechetGradient(self.ball)
+
+    @property
+    def relatives(self) -> tuple[Statistic, ...]:
+        """Other means of records in the ball, which estimate other points; a plan shows them."""
+        from geodp.statistics.relatives import relatives_of
+
+        return relatives_of(self.ball)
 
     def sensitivity(self, n: int) -> float:
         """Replace-one sensitivity of the exact mean of ``n`` records, a geodesic distance.

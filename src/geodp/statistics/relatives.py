@@ -5,6 +5,7 @@ They estimate other points than the Fréchet mean does. Proofs: docs/proofs/rela
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import final
 
@@ -17,7 +18,7 @@ from geodp.spaces.embeddings import Embedding
 from geodp.spaces.euclidean import Euclidean
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.domain import Ball
-from geodp.statistics.protocol import Certified
+from geodp.statistics.protocol import Certified, Statistic
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.route import Route
 
@@ -186,6 +187,17 @@ class ExtrinsicMean:
         flat, clipped = self._embedding, self.ball.clip(records)
         sums = [LogSum.of(flat.embed(x), flat.radius) for x in clipped.chunks()]
         return Certified(_mean(sums), self.error_bound)
+
+
+def relatives_of(ball: Ball) -> tuple[Statistic, ...]:
+    """The relatives of the Fréchet mean of records in ``ball``, as far as they exist and differ."""
+    if ball.space.is_flat or ball.space.cells > 1:
+        return ()
+    found: list[Statistic] = []
+    for kind in (TangentMean, ExtrinsicMean):
+        with contextlib.suppress(ConditionError, SpaceError):
+            found.append(kind(ball))
+    return tuple(found)
 
 
 def _never_stretches(space: Space) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, ledger_of
+from geodp.verbs.plan_table import Plan, PlanRow, Relative
+from geodp.verbs.plan_warnings import drowned, unrepresentable
 from geodp.verbs.replaced import Counting, Division, divided
 from geodp.verbs.stages import (
     at_center,
@@ -32,150 +34,7 @@ from geodp.verbs.stages import (
     simulate,
 )
 
-_PROBES = 64
-_USEFUL = 0.1  # noise in each place of a map, in radii, that n is named for
 _WORTH = 0.01  # relative: the gain in distance that pays for a law with parameters
-
-
-@final
-@dataclass(frozen=True)
-class PlanRow:
-    """One mechanism: its scale and how far a release is expected to land from the value.
-
-    ``center`` and ``edge`` are mean distances for a value at the ball's centre and on its edge,
-    with their standard errors; ``bound`` is a proven bound on ``edge``, if any.
-    ``exact`` is the mean distance at the centre where a formula gives it.
-    ``price`` is what a ledger charges, in its additive number. ``why_not`` holds the reason where
-    the mechanism cannot serve. ``parameters`` are those of the noise's law. ``share`` is the
-    promise to ask for at each release, where several share the guarantee; ``counted`` says whether
-    it also pays for the share of replaced records.
-    """
-
-    mechanism: Mechanism
-    scale: float | None = None
-    center: float | None = None
-    center_error: float | None = None
-    edge: float | None = None
-    edge_error: float | None = None
-    bound: float | None = None
-    price: str | None = None
-    why_not: str | None = None
-    parameters: Mapping[str, float] | None = None
-    share: Guarantee | None = None
-    exact: float | None = None
-    counted: bool = True
-    assumes: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The row as JSON values."""
-        hidden = ("mechanism", *(() if self.share is not None else ("counted",)))
-        facts = {k: v for k, v in vars(self).items() if k not in hidden and v is not None}
-        if self.share is not None:
-            facts["share"] = self.share.to_json()
-        return {"mechanism": self.mechanism.name} | facts
-
-    @property
-    def words(self) -> str:
-        """What the table cannot show in its columns."""
-        chosen = [f"{name} {value:g}" for name, value in (self.parameters or {}).items()]
-        off = "" if self.counted else " with replaced=0"
-        each = [] if self.share is None else [f"each release {self.share.label}{off}"]
-        data = [] if self.assumes is None else [f"for {self.assumes}"]
-        return ", ".join(chosen + each + data)
-
-
-@final
-@dataclass(frozen=True)
-class Plan:
-    """The mechanisms in order of expected distance; those that cannot serve come last.
-
-    ``note`` says what differs from a Fréchet mean released on its own space. ``replaced`` is what
-    the noisy share of replaced records costs of the guarantee (None: it is switched off), and
-    ``deviation`` its noise's standard deviation; the rows are about what is left. ``warning`` says
-    that even the best noise is too wide for the space in 64-bit floats, and is empty else.
-    """
-
-    statistic: str
-    space: str
-    n: int
-    guarantee: Guarantee
-    sensitivity: float | None
-    rows: tuple[PlanRow, ...]
-    budget: Mapping[str, Any] | None = None
-    note: str = ""
-    releases: int = 1
-    replaced: Guarantee | None = None
-    deviation: float | None = None
-    warning: str = ""
-
-    @property
-    def best(self) -> Mechanism:
-        """The first mechanism that can serve; ``InputError`` with the reasons if none can."""
-        if self.rows[0].why_not is not None:
-            told = {row.why_not: row.mechanism.name for row in reversed(self.rows)}
-            reasons = " ".join(f"{name}: {reason}" for reason, name in reversed(told.items()))
-            raise InputError(f"No mechanism can give this. {reasons}")
-        return self.rows[0].mechanism
-
-    def to_json(self) -> dict[str, Any]:
-        """The plan as a JSON document."""
-        return {
-            "statistic": self.statistic,
-            "space": self.space,
-            "n": self.n,
-            "guarantee": self.guarantee.to_json(),
-            **({"releases": self.releases} if self.releases > 1 else {}),
-            "sensitivity": self.sensitivity,
-            "mechanisms": [row.to_json() for row in self.rows],
-            **({} if self.replaced is None else {"replaced": self._replaced}),
-            **({"note": self.note} if self.note else {}),
-            **({"warning": self.warning} if self.warning else {}),
-        } | ({} if self.budget is None else {"budget": dict(self.budget)})
-
-    @property
-    def _sensitivity(self) -> str:
-        if self.sensitivity is None:
-            return "no proven sensitivity of its own"
-        return f"sensitivity {self.sensitivity:.6g}"
-
-    @property
-    def _replaced(self) -> dict[str, Any]:
-        assert self.replaced is not None
-        return {"guarantee": self.replaced.to_json(), "deviation": self.deviation}
-
-    def __repr__(self) -> str:
-        several = f" in {self.releases} releases together" if self.releases > 1 else ""
-        head = (
-            f"{self.statistic} of {self.n} records on {self.space}, {self.guarantee.label}"
-            f"{several}, {self._sensitivity}"
-        )
-        width = max([20, *(len(row.mechanism.name) + 1 for row in self.rows)])
-        title = f"{'scale':>10}{'at centre':>18}{'at edge':>18}{'bound':>10}"
-        table = [f"  {'mechanism':<{width}}{title}"]
-        for row in self.rows:
-            if row.why_not is None:
-                center = f"{row.center:.4g} ± {row.center_error:.1g}"
-                edge = f"{row.edge:.4g} ± {row.edge_error:.1g}"
-                table.append(
-                    f"  {row.mechanism.name:<{width}}{row.scale:>10.4g}{center:>18}{edge:>18}"
-                    f"{'none' if row.bound is None else format(row.bound, '.4g'):>10}"
-                )
-                table += [f"      {row.words}"] if row.words else []
-            else:
-                table.append(f"  {row.mechanism.name:<{width}}{row.why_not}")
-        if self.budget is not None:
-            prices = {row.mechanism.name: row.price for row in self.rows if row.price is not None}
-            listed = ", ".join(f"{name} {price}" for name, price in prices.items()) or "none"
-            left = f"{self.budget['adds']} left: {self.budget['left']} of {self.budget['limit']}"
-            table.append(f"  ledger: {left}; prices: {listed}")
-        if self.replaced is not None:
-            table.append(
-                f"  share of replaced records: {self.replaced.label} of it, noise of standard "
-                f"deviation {self.deviation:.2g}"
-            )
-        note = [f"  note: {self.note}"] if self.note else []
-        note += [f"  WARNING: {self.warning}"] if self.warning else []
-        return "\n".join([head, *table, *note])
 
 
 def plan(
@@ -195,7 +54,8 @@ def plan(
     Touches no data: everything follows from the domain, ``n`` and the guarantee. Distances are
     simulated with a public seed, for a value at the ball's centre (or the space's origin) and for
     one on its edge. What ``replaced`` takes of the guarantee, as in ``release``, is taken off
-    first. With a ``ledger`` each mechanism's price is shown, and what the ledger would
+    first. The mean's relatives, which estimate other points, are listed with their best mechanism.
+    With a ``ledger`` each mechanism's price is shown, and what the ledger would
     not pay for cannot serve.
 
     With ``releases`` = k the guarantee holds for k equal releases together, fixed beforehand: each
@@ -220,14 +80,31 @@ def plan(
         raise InputError("At least one mechanism is needed.")
     for mechanism in considered:
         check_mechanism(mechanism)
-    if ledger is None:
-        return ranked(statistic, n, guarantee, considered, Purse(releases=count), replaced)
-    paying = ledger_of(ledger)
-    left = paying.left_for()
-    purse = Purse(paying.budget.notion, left, count)
-    budget = paying.budget.to_json(paying.budget.limit - left)
+    purse, budget = Purse(releases=count), None
+    if ledger is not None:
+        paying = ledger_of(ledger)
+        left = paying.left_for()
+        purse = Purse(paying.budget.notion, left, count)
+        budget = paying.budget.to_json(paying.budget.limit - left)
     found = ranked(statistic, n, guarantee, considered, purse, replaced)
-    return replace(found, budget=budget)
+    others = getattr(statistic, "relatives", ())
+    relatives = [_relative(other, n, guarantee, considered, purse, replaced) for other in others]
+    return replace(found, budget=budget, relatives=tuple(filter(None, relatives)))
+
+
+def _relative(
+    statistic: Statistic,
+    n: int,
+    guarantee: Guarantee,
+    mechanisms: Sequence[Mechanism],
+    purse: Purse,
+    replaced: Any,
+) -> Relative | None:
+    """A statistic next to the one asked for, at its best; None where nothing serves it."""
+    best = ranked(statistic, n, guarantee, mechanisms, purse, replaced)
+    if best.rows[0].why_not is not None:
+        return None
+    return Relative(statistic.name, best.sensitivity, best.rows[0])
 
 
 def _per_entity(statistic: Statistic, n: int, entities: Any, per_entity: int | None) -> Statistic:
@@ -271,42 +148,8 @@ def ranked(
         releases=purse.releases,
         replaced=division.count,
         deviation=deviation,
-        warning=_warning(statistic, in_order[0].center)
-        or _drowned(statistic, n, in_order[0].center),
-    )
-
-
-def _drowned(statistic: Statistic, n: int, distance: float | None) -> str:
-    """What to say of maps whose noise in each place is as wide as the ball there."""
-    cells, ball = statistic.space.cells, statistic.ball
-    if cells == 1 or ball is None or distance is None:
-        return ""
-    there = distance / math.sqrt(cells)
-    if there < ball.radius:
-        return ""
-    needed = math.ceil(n * there / (_USEFUL * ball.radius))
-    return (
-        f"In each of the {cells} places the noise is about {there:.3g} wide, and the ball's radius "
-        f"is {ball.radius:g}: such a map says nothing. The noise grows with the square root of the "
-        f"number of places and falls with n: about {needed} records would bring it to a tenth of "
-        "the radius. Take fewer places, or more records."
-    )
-
-
-def _warning(statistic: Statistic, distance: float | None) -> str:
-    """What to say where points at twice the best expected distance are none in 64-bit floats."""
-    if distance is None:
-        return ""
-    space = statistic.space
-    z = public_rng().standard_normal((_PROBES, space.dim))
-    z *= 2 * distance / np.linalg.norm(z, axis=1, keepdims=True)
-    with np.errstate(all="ignore"):
-        points = space.exp_coords(at_center(statistic)[0], z)
-    if space.contains(points).all():
-        return ""
-    return (
-        f"The noise is so wide that a released point may be none of {space.spec} in 64-bit floats, "
-        "and then it says nothing. Take more records, a smaller ball or a weaker promise."
+        warning=unrepresentable(statistic, in_order[0].center)
+        or drowned(statistic, n, in_order[0].center),
     )
 
 

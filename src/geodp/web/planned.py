@@ -14,7 +14,7 @@ from geodp.errors import InputError
 from geodp.ledger.canonical import canonical, sha256
 from geodp.mechanisms import Mechanism
 from geodp.privacy.guarantees import Guarantee
-from geodp.verbs.plan import Plan
+from geodp.verbs.plan_table import Plan
 
 _KEPT = 20
 _GONE = (

@@ -1,0 +1,48 @@
+"""What a plan warns of: noise that leaves nothing, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geodp.random import public_rng
+from geodp.statistics.protocol import Statistic
+from geodp.verbs.stages import at_center
+
+_PROBES = 64
+_USEFUL = 0.1  # noise in each place of a map, in radii, that n is named for
+
+
+def drowned(statistic: Statistic, n: int, distance: float | None) -> str:
+    """What to say of maps whose noise in each place is as wide as the ball there."""
+    cells, ball = statistic.space.cells, statistic.ball
+    if cells == 1 or ball is None or distance is None:
+        return ""
+    there = distance / math.sqrt(cells)
+    if there < ball.radius:
+        return ""
+    needed = math.ceil(n * there / (_USEFUL * ball.radius))
+    return (
+        f"In each of the {cells} places the noise is about {there:.3g} wide, and the ball's radius "
+        f"is {ball.radius:g}: such a map says nothing. The noise grows with the square root of the "
+        f"number of places and falls with n: about {needed} records would bring it to a tenth of "
+        "the radius. Take fewer places, or more records."
+    )
+
+
+def unrepresentable(statistic: Statistic, distance: float | None) -> str:
+    """What to say where points at twice the best expected distance are none in 64-bit floats."""
+    if distance is None:
+        return ""
+    space = statistic.space
+    z = public_rng().standard_normal((_PROBES, space.dim))
+    z *= 2 * distance / np.linalg.norm(z, axis=1, keepdims=True)
+    with np.errstate(all="ignore"):
+        points = space.exp_coords(at_center(statistic)[0], z)
+    if space.contains(points).all():
+        return ""
+    return (
+        f"The noise is so wide that a released point may be none of {space.spec} in 64-bit floats, "
+        "and then it says nothing. Take more records, a smaller ball or a weaker promise."
+    )
