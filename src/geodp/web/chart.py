@@ -100,6 +100,10 @@ class _Axis:
             inside = [x for x in round_ones if self._low <= math.log(x) <= self._high]
             if len(inside) <= most:
                 break
+        if not inside:  # a curve so flat that no round number lies beside it
+            near = 0.1 * (self._high - self._low)
+            ends = (math.exp(self._low + near), math.exp(self._high - near))
+            return tuple((round(self.at(x), 1), f"{x:.4g}") for x in ends)
         step = -(-len(inside) // most)
         return tuple((round(self.at(x), 1), _word(x)) for x in inside[::step])
 
