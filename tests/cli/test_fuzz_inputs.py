@@ -6,6 +6,7 @@ Hypothesis, derandomised: the same few hundred inputs in every run.
 from __future__ import annotations
 
 import math
+import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -254,5 +255,5 @@ def test_a_part_is_named_or_refused(dataset: str, group: Any) -> None:
     except gd.InputError as error:
         is_sentence(error)
         return
-    assert part.dataset == dataset
+    assert part.dataset == unicodedata.normalize("NFC", dataset).strip()
     assert part_of(dataset, part.group) == part == Part(*part)

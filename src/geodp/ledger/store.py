@@ -181,7 +181,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     """Which file stands at a path, None where none does."""
     try:
         found = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # a text that can be no path has no file either
         return None
     return found.st_dev, found.st_ino
 
