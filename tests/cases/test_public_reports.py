@@ -396,7 +396,8 @@ def test_case_23_clipped_records_only() -> None:
 
     x = np.stack([np.diag([1e6, 1e-6]), np.eye(2)])
     gd.release(x, Watching(), gd.GaussianDP(1))
-    assert [type(records) for records in seen] == [ClippedRecords]
+    assert len(seen) == 1
+    assert isinstance(seen[0], ClippedRecords)
     assert space.dist(space.origin, next(seen[0].chunks())).max() <= Watching.ball.reach
     with pytest.raises(gd.InputError, match="another ball"):
         _mean(space).evaluate(seen[0])

@@ -103,7 +103,7 @@ def test_a_worker_without_geodp_is_refused_before_anything_is_spent(
             with pytest.raises(gd.InputError, match="cannot import geodp"):
                 DaskRecords(da.zeros((10, 2), chunks=(5, 2)))
         finally:
-            client.run(exec, "import sys; del sys.modules['geodp']")
+            client.run(exec, "import sys; sys.modules.pop('geodp', None)")
         assert len(DaskRecords(da.zeros((10, 2), chunks=(5, 2)))) == 10
 
 
