@@ -144,7 +144,7 @@ def test_a_bad_field_says_so_beside_itself(page):
     assert page.get_attribute("#radius", "aria-invalid") == "true"
     page.fill("#radius", "1")
     page.wait_for_selector("#wrong-radius", state="hidden")
-    assert page.get_attribute("#radius", "aria-invalid") == "false"
+    page.wait_for_selector('#radius[aria-invalid="false"]')
 
 
 def test_release_receipt_reload_double_click_and_race(page, chromium, address):
