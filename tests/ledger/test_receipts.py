@@ -187,3 +187,18 @@ def test_words_and_rows_round_attack_power_alike() -> None:
     out = gd.release(None, one, gd.GaussianDP(1), gd.Wrapped(gd.Gaussian()))
     assert "more than 9.3 %" in out.guarantee.text
     assert "on 1 % detects at most 9.3 %, on 10 % at most 39 %" in repr(out)
+
+
+def test_a_registry_entry_has_what_registries_ask_for(tmp_path: Path) -> None:
+    ball = gd.Ball(gd.Sphere(2), [0.0, 0.0, 1.0], 0.4)
+    north = np.tile([0.0, 0.0, 1.0], (50, 1))
+    ledger = gd.Ledger.create(tmp_path / "b.db", gd.GaussianDP(2), unit="patient")
+    out = gd.release(north, gd.FrechetMean(ball), gd.GaussianDP(1), ledger=ledger, dataset="heads")
+    entry = out.registry_entry()
+    assert entry["privacy unit"] == "patient"
+    assert entry["privacy parameters"] == {"notion": "gdp", "mu": "1"}
+    assert entry["accounting"] == f"ledger {out.ledger.id}, entry {out.ledger.entry}"
+    assert entry["clipping"] == "ball of radius 0.4"
+    assert entry["as (epsilon, delta)"] == pytest.approx([4.8866, 1e-6], rel=1e-4)
+    assert entry["randomness"] == "private"
+    json.dumps(entry)

@@ -135,6 +135,12 @@ class Release:
         """``profile`` for the package OpenDP; see ``gd.Profile.to_opendp``."""
         return self.profile.to_opendp()
 
+    def registry_entry(self) -> dict[str, Any]:
+        """The facts that public registries of deployments ask for."""
+        from geodp.ledger.registry import registry_entry
+
+        return registry_entry(self)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know, in sentences."""
