@@ -16,8 +16,8 @@ import geodp as gd
 from geodp.io.dask_records import DaskRecords
 from geodp.statistics.aggregate import ClipPass, LogPass, fold
 
-da = pytest.importorskip("dask.array")
-distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 pytestmark = pytest.mark.filterwarnings("default")  # of asyncio and sockets, in Dask
 

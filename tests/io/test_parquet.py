@@ -11,8 +11,8 @@ import geodp as gd
 from geodp.io import read_records
 from geodp.io.parquet import ParquetRecords, write_parquet
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pa = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
 
 BALL = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
 MEAN = gd.FrechetMean(BALL)
