@@ -5,7 +5,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: demo test lint types unit docs study experiments bench format lock clean
+.PHONY: demo test lint types unit docs tutorials study experiments bench format lock clean
 
 demo: .venv/ready
 	$(PY) examples/digits_demo.py --out demo
@@ -24,6 +24,10 @@ unit: .venv/ready
 
 docs: .venv/ready
 	$(PY) -m sphinx -W -n -q -b html docs docs/_build/html
+
+# run the tutorials and refresh the figures that they show
+tutorials: .venv/ready
+	$(PY) -W error docs/_ext/blocks.py docs/tutorials/*.md
 
 study: .venv/ready
 	$(PY) experiments/study.py
