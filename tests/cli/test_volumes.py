@@ -69,7 +69,8 @@ def test_a_wrong_unit_shows_in_the_reference_and_the_ball():
                     "--to-unit", "1e-3 mm^2/s", "--out", "good.nii.gz")  # fmt: skip
     assert json.loads(converted.stdout)["physical_unit"] == "1e-3 mm^2/s"
     assert "NOT PRIVATE" in converted.stderr
-    facts = json.loads(run("inspect", "good.nii.gz", *said).stdout)  # lower, by the intent code
+    facts = json.loads(run("inspect", "good.nii.gz", *said).stdout)
+    assert facts["columns"] == "the lower triangle, row by row (xx xy yy xz yz zz)"  # by its header
     assert facts["ball"]["moved_to_edge"] == 0
 
 

@@ -61,6 +61,7 @@ def inspect(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
         reference=reference,
     )
     records = reading.records(files, given, layout, guess=True)
+    declared["columns"] = reading.columns(files, given, layout)
     facts = declared | inspect_records(records, space, ball)
     if given["picture"] is not None:
         from geodp.plots.entries import draw_records

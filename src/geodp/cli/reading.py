@@ -8,6 +8,7 @@ from typing import Any
 from geodp.cli.build import Given
 from geodp.errors import InputError
 from geodp.io import Layout, Tensors, read_subjects, read_voxels
+from geodp.io.matrices_layout import in_words
 from geodp.io.nifti import Grid, Volume, is_volume
 from geodp.io.places import Places, places_of
 from geodp.io.records import read_layout
@@ -26,6 +27,14 @@ def records(files: Sequence[str], given: Given, layout: Layout, *, guess: bool =
     return read_layout(files[0], layout, key=given["key"], header=given["header"], guess=guess)
 
 
+def columns(files: Sequence[str], given: Given, layout: Layout) -> str:
+    """What the numbers of a record are, in words: as declared, or as a volume's header says."""
+    if not is_volume(files[0]):
+        return layout.columns
+    order = _declared(given).order_of(Volume.open(files[0]))
+    return in_words(order, layout.space.cell.point_shape[0])
+
+
 def grid(files: Sequence[str], given: Given) -> Places | Grid | None:
     """Where the places of records are: the mask's or atlas's, or the first volume's voxels."""
     places = places_of(given["mask"], given["atlas"])
@@ -37,9 +46,7 @@ def grid(files: Sequence[str], given: Given) -> Places | Grid | None:
 def _volumes(files: Sequence[str], given: Given, layout: Layout) -> Any:
     if given["key"] is not None or given["header"] is not None:
         raise InputError("A NIfTI file has no keys and no header line; leave these options out.")
-    order = given["columns"] if given["layout"] is None else given["layout"]
-    unit, mask, atlas = given["physical_unit"], given["mask"], given["atlas"]
-    declared = Tensors(unit, order, mask=mask, atlas=atlas)
+    declared = _declared(given)
     if given["subjects"]:
         return read_subjects(files, layout.space, declared)
     if len(files) > 1:
@@ -48,3 +55,9 @@ def _volumes(files: Sequence[str], given: Given, layout: Layout) -> Any:
             "--mask or --atlas that their records are made of."
         )
     return read_voxels(files[0], layout.space, declared)
+
+
+def _declared(given: Given) -> Tensors:
+    order = given["columns"] if given["layout"] is None else given["layout"]
+    unit, mask, atlas = given["physical_unit"], given["mask"], given["atlas"]
+    return Tensors(unit, order, mask=mask, atlas=atlas)
