@@ -57,7 +57,7 @@ def test_each_is_its_own_certified_mean(case):
 def test_blocks_and_threads_change_nothing(case, monkeypatch):
     ball, x = case
     whole = many_means.frechet_means(ball, x).value
-    monkeypatch.setattr(many_means, "_BLOCK_RECORDS", 7 * PEOPLE)
+    monkeypatch.setattr(many_means, "BLOCK_FLOATS", 7 * PEOPLE)
     monkeypatch.setenv("GEODP_NUM_THREADS", "3")
     np.testing.assert_array_equal(whole, many_means.frechet_means(ball, x).value)
 
