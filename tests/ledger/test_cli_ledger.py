@@ -216,6 +216,28 @@ def test_a_spend_of_another_program(here: Path) -> None:
     assert document(run("ledger", "show", "budget.db"))["budget"]["spent"] == "0.36"
 
 
+def test_prose_shortens_long_amounts_and_the_document_does_not(here: Path) -> None:
+    run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
+    words = (
+        "ledger",
+        "spend",
+        "budget.db",
+        "--dataset",
+        "d",
+        "--note",
+        "A count.",
+        "--pure",
+        "0.2",
+    )
+    said = run(*words)
+    assert "d pays about 0.0627" in said.stderr
+    shown = run("ledger", "show", "budget.db")
+    (row,) = document(shown)["datasets"]
+    assert len(row["spent"]) > 15
+    assert f"d: mu^2 about {float(row['spent']):.6g}" in shown.stderr
+    assert "d pays about 0.0627" in run("ledger", "history", "budget.db").stderr
+
+
 def test_moving(here: Path) -> None:
     run("ledger", "init", "budget.db", "--gdp", "1", "--unit", "person")
     receipt = document(release("--gdp", "0.6", "--request-id", "june"))

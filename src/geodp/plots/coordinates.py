@@ -30,7 +30,7 @@ def draw_coordinates(picture: Picture, ax: Axes) -> None:
         inside = ~space.cut_locus(picture.base, picture.records)
         cloud = np.asarray(space.log_coords(picture.base, picture.records[inside]))
         ax.plot(np.tile(at, len(cloud)), cloud.ravel(), label="raw records", **style.MARK_RECORD)
-    ax.plot(at, z, label="released value", **style.MARK_VALUE)
+    ax.plot(at, z, label=picture.called, **style.MARK_VALUE)
     ax.margins(y=0.12)
     if picture.radius is not None and picture.radius < 4 * max(map(abs, ax.get_ylim())):
         for side in (-1, 1):  # a wider ball would make a hair of the noise

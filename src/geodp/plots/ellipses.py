@@ -76,7 +76,7 @@ def _panel(picture: Picture, around: Array, plane: tuple[int, int], ax: Axes) ->
             label=label,
             zorder=3,
         )
-    ax.plot(*ellipse(picture.value[pick]).T, label="released value", **style.LINE_VALUE)
+    ax.plot(*ellipse(picture.value[pick]).T, label=picture.called, **style.LINE_VALUE)
     values, vectors = np.linalg.eigh(picture.value)
     for half in (vectors * np.sqrt(values)).T[:, plane]:
         ax.plot(*np.stack([-half, half], axis=1), color=style.VALUE, lw=0.9, zorder=5)

@@ -8,10 +8,12 @@ import numpy as np
 
 from geodp.errors import InputError
 from geodp.io.matrices_layout import component_names
-from geodp.plots.style import BALL, NOISE_LINE, VALUE, plain, quiet_frame
+from geodp.plots.picture import Picture
+from geodp.plots.style import BALL, NOISE_LINE, VALUE, headline, plain, quiet_frame
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 
+_DOTS = 2000  # records drawn as points, at least: every k-th of more
 _MOST = 200_000  # matrices looked at: every k-th of more
 _LARGEST = 6  # matrices of more channels are drawn as one map of medians
 _PRIVATE = "not private"
@@ -25,7 +27,7 @@ def draw_records(
     Symmetric matrices are drawn entry by entry, a histogram at each place of the matrix: variances
     belong on the diagonal and are positive. With a wrong order of components they stand elsewhere,
     and a part of the diagonal lies below zero, which is said in its panel. Other spaces show the
-    picture of ``geodp.plots.plot`` around the ball's centre.
+    records in the picture of ``geodp.plots.plot``, with the public ball.
     """
     try:
         from matplotlib.figure import Figure
@@ -38,15 +40,31 @@ def draw_records(
         draw = _histograms if cell.point_shape[0] <= _LARGEST else _medians
         draw(figure, found, unit)
     else:
-        from geodp.plots.plot import plot
-
-        center = space.origin if ball is None else ball.center
-        points = np.asarray(records)[:: max(1, len(records) // 2000)]
-        plot(center, space, points, None if ball is None else ball.radius, figure.subplots())
+        _points(figure.subplots(), records, space, ball, unit)
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:
         raise InputError(f"The picture cannot be written to {path!r}: use .png or .svg.") from error
+
+
+def _points(ax: Any, records: Any, space: Space, ball: Ball | None, unit: str | None) -> None:
+    from geodp.plots import drawers  # noqa: F401  (registers the pictures)
+    from geodp.plots.plot import points_of
+    from geodp.plots.registry import drawing_of
+
+    some = points_of(np.asarray(records)[:: max(1, len(records) // _DOTS)], space)
+    picture = Picture(
+        value=space.origin if ball is None else ball.center,
+        space=space,
+        title=f"Records as understood on {space.spec}\n{_PRIVATE}",
+        center=None if ball is None else ball.center,
+        radius=None if ball is None else ball.radius,
+        unit=unit,
+        records=some,
+        called="the space's origin" if ball is None else "centre of the public ball",
+    )
+    headline(ax, picture.title)
+    drawing_of(space).draw(picture, ax)
 
 
 def _some(records: Any, shape: tuple[int, ...]) -> Array:

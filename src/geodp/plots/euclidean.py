@@ -53,7 +53,7 @@ def draw_line(picture: Picture, ax: Axes) -> None:
             label="raw records",
             **style.MARK_RECORD,
         )
-    ax.plot([value], [0], label="released value", **style.MARK_VALUE)
+    ax.plot([value], [0], label=picture.called, **style.MARK_VALUE)
     ax.set_ylim(-1, 1)
     style.quiet_frame(ax)
     ax.set_yticks([])
@@ -77,7 +77,7 @@ def draw_plane(picture: Picture, ax: Axes) -> None:
         ax.plot(*ring.T, label=style.noise_label(picture.noise), **style.LINE_NOISE)
     if picture.records is not None:
         ax.plot(*picture.records.T, label="raw records", **style.MARK_RECORD)
-    ax.plot(*picture.value[:, None], label="released value", **style.MARK_VALUE)
+    ax.plot(*picture.value[:, None], label=picture.called, **style.MARK_VALUE)
     ax.set_aspect("equal", adjustable="datalim")
     style.quiet_frame(ax)
     first, second = map(style.plain, _names(picture))

@@ -67,7 +67,7 @@ def draw_globe(picture: Picture, ax: Axes) -> None:
         ax.plot(*ring.T, label=label, **style.LINE_NOISE)
     if picture.records is not None:
         ax.plot(*project(axes, picture.records).T, label="raw records", **style.MARK_RECORD)
-    ax.plot(*project(axes, picture.value[None]).T, label="released value", **style.MARK_VALUE)
+    ax.plot(*project(axes, picture.value[None]).T, label=picture.called, **style.MARK_VALUE)
     ax.set_aspect("equal")
     ax.set_xlim(-reach, reach)
     ax.set_ylim(-reach, reach)

@@ -89,7 +89,7 @@ def spectrum(picture: Picture, ax: Axes) -> None:
         ax.fill_between(at, *noise_band(picture), label=label, **style.FILL_NOISE)
     values = np.linalg.eigvalsh(picture.value)[::-1]
     ax.plot(at, values, color=style.VALUE, lw=1.0, zorder=5)
-    ax.plot(at, values, label="released value", **style.MARK_VALUE)
+    ax.plot(at, values, label=picture.called, **style.MARK_VALUE)
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))

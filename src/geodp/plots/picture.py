@@ -31,6 +31,7 @@ class Picture:
     names: tuple[str, ...] = ()
     records: Array | None = None
     smooth: float | None = None  # the bandwidth of a smoothed outline to draw as well
+    called: str = "released value"  # what the value is, in the legend
     base: Array = field(init=False)  # where coordinates are taken: the centre, else the origin
 
     def __post_init__(self) -> None:

@@ -90,7 +90,7 @@ def _picture(
         if space is None:
             raise InputError("A bare point needs its space: plot(point, space=gd.SPD(3)).")
         value = _point(release_or_point, space)
-        raw = _records(records, space)
+        raw = None if records is None else points_of(records, space)
         title = "A point of " + space.spec + _warning(raw, True)
         return Picture(value, space, title, radius, records=raw)
     release = release_or_point
@@ -99,7 +99,7 @@ def _picture(
     domain = release.domain
     if domain is not None:
         _point(domain.center, release.space, "The ball's centre")
-    raw = _records(records, release.space)
+    raw = None if records is None else points_of(records, release.space)
     return Picture(
         value=_point(release.value, release.space),
         space=release.space,
@@ -141,9 +141,8 @@ def _point(x: Any, space: Space, what: str = "The value") -> Array:
     return point
 
 
-def _records(records: Any, space: Space) -> Array | None:
-    if records is None:
-        return None
+def points_of(records: Any, space: Space) -> Array:
+    """Those of the records that are points of the space."""
     raw = np.asarray(records, dtype=np.float64)
     if raw.ndim != len(space.point_shape) + 1 or raw.shape[1:] != space.point_shape:
         raise SpaceError(f"Records of {space.spec} have the shape (n, *{space.point_shape}).")

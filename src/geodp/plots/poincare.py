@@ -39,7 +39,7 @@ def draw_disk(picture: Picture, ax: Axes) -> None:
         ax.plot(*ring.T, label=style.noise_label(picture.noise), **style.LINE_NOISE)
     if picture.records is not None:
         ax.plot(*space.to_ball(picture.records).T, label="raw records", **style.MARK_RECORD)
-    ax.plot(*space.to_ball(picture.value)[:, None], label="released value", **style.MARK_VALUE)
+    ax.plot(*space.to_ball(picture.value)[:, None], label=picture.called, **style.MARK_VALUE)
     ax.set_aspect("equal")
     ax.set_xlim(-1.03, 1.03)
     ax.set_ylim(-1.03, 1.03)

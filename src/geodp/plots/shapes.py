@@ -43,7 +43,7 @@ def draw_outlines(picture: Picture, ax: Axes) -> None:
     for i, x in enumerate(onto(value, picture.neighbours(_COUNT))):
         label = "_nolegend_" if i else style.noise_label(picture.noise or 0.0)
         ax.plot(*_closed(x).T, color=style.NOISE_LINE, lw=0.6, alpha=0.4, label=label, zorder=3)
-    ax.plot(*_closed(value).T, label="released value", **style.LINE_VALUE)
+    ax.plot(*_closed(value).T, label=picture.called, **style.LINE_VALUE)
     if picture.smooth is not None:
         (even,) = onto(value, smooth(value, picture.smooth)[None])
         label = f"released value, smoothed at bandwidth {picture.smooth:.3g}"

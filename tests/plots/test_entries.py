@@ -1,0 +1,44 @@
+"""The curator's picture of raw records says what it draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from plot_helpers import labels, line
+
+import geodp as gd
+from geodp.plots import entries
+
+
+@pytest.fixture
+def axes(monkeypatch, tmp_path):
+    """Axes of the figure that ``draw_records`` saved."""
+
+    def drawn(*given, **how):
+        kept = []
+        points = entries._points
+        monkeypatch.setattr(
+            entries, "_points", lambda ax, *rest: (kept.append(ax), points(ax, *rest))
+        )
+        entries.draw_records(*given, str(tmp_path / "seen.png"), **how)
+        return kept[0]
+
+    return drawn
+
+
+def test_directions_are_drawn_with_the_public_ball(axes):
+    space = gd.Sphere(2)
+    ball = gd.Ball(space, [0.0, 0.0, 1.0], 0.5)
+    records = space.exp_coords(ball.center, np.random.default_rng(0).normal(size=(30, 2)) / 5)
+    ax = axes(np.vstack([records, [[np.nan] * 3]]), space, ball=ball)
+    found = labels(ax)
+    assert "centre of the public ball" in found
+    assert any(label.startswith("edge of the public ball, radius 0.5") for label in found)
+    assert not any("noise" in label or "released" in label for label in found)
+    assert len(line(ax, "raw records")) == 30
+    assert "not private" in ax.get_title(loc="left")
+
+
+def test_without_a_ball_the_origin_is_named(axes):
+    ax = axes(np.zeros((5, 2)), gd.Euclidean(2))
+    assert "the space's origin" in labels(ax)
