@@ -228,16 +228,27 @@ def outcome(folder: Path) -> Path:
     return figures[0]
 
 
+def pictures(page: Path) -> dict[str, str]:
+    """The pictures that a tutorial shows, and what it calls them in the folder where it is run.
+
+    ``figures/shapes.png`` is the page's ``figure.png``, ``figures/shapes-wing.svg`` its
+    ``wing.svg``.
+    """
+    shown = re.findall(r"\]\(figures/([^)]+)\)", page.read_text(encoding="utf-8"))
+    own = {name: Path(name).stem.removeprefix(page.stem).removeprefix("-") for name in shown}
+    return {name: (own[name] or "figure") + Path(name).suffix for name in shown}
+
+
 def main(pages: list[str]) -> None:
-    """Run tutorials and keep their figures beside them."""
+    """Run tutorials and keep their pictures beside them."""
     for page in map(Path, pages):
         with tempfile.TemporaryDirectory() as folder:
             run(page.resolve(), Path(folder))
-            figure = outcome(Path(folder))
-            kept = page.parent / "figures" / (page.stem + figure.suffix)
-            kept.parent.mkdir(exist_ok=True)
-            shutil.copyfile(figure, kept)
-            print(f"{page}: {kept}")
+            outcome(Path(folder))
+            (page.parent / "figures").mkdir(exist_ok=True)
+            for kept, made in pictures(page).items():
+                shutil.copyfile(Path(folder) / made, page.parent / "figures" / kept)
+                print(f"{page}: {kept}")
 
 
 if __name__ == "__main__":

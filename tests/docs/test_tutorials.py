@@ -12,7 +12,8 @@ PAGES = sorted(TUTORIALS.glob("*.md"))
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_tutorial(page: Path, tmp_path: Path) -> None:
     blocks.run(page, tmp_path)
-    figure = blocks.outcome(tmp_path)
-    kept = TUTORIALS / "figures" / (page.stem + figure.suffix)
-    assert kept.exists(), "make tutorials keeps the figure beside the page"
-    assert f"](figures/{kept.name})" in page.read_text()
+    figure, shown = blocks.outcome(tmp_path), blocks.pictures(page)
+    assert figure.name in shown.values()
+    for kept, made in shown.items():
+        assert (tmp_path / made).exists()
+        assert (TUTORIALS / "figures" / kept).exists(), "make tutorials keeps it beside the page"
