@@ -12,7 +12,7 @@ import pytest
 import geodp as gd
 from geodp.ledger.checking import check_export
 from geodp.progress import Step, reporting, tick, unreported
-from geodp.statistics.entities import FirstRecords
+from geodp.statistics.entity_rules import FirstRecords
 
 BALL = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
 MEAN = gd.FrechetMean(BALL)

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import geodp as gd
-from geodp.statistics.entities import Entities, EntityMean, FirstRecords, PerEntity
+from geodp.statistics import entities, many_means
+from geodp.statistics.entities import Entities, PerEntity
+from geodp.statistics.entity_rules import EntityMean, FirstRecords
 
 BALL = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
 MEAN = gd.FrechetMean(BALL)
@@ -50,14 +52,76 @@ def test_the_first_records_of_each_are_repeated_in_turn() -> None:
     assert np.concatenate(list(clipped.chunks())).ravel().tolist() == [1, 2, 3, 5, 6, 5]
 
 
+SPACES = ["spd:2", "spd:3", "sphere:2", "hyperbolic:3", "shapes:4", "sphere:2+spd:2", "spd:2^3"]
+PEOPLE = 60
+MANY = {"numpy": 10**9, "compiled": 1}  # records from which on a kernel serves
+
+
+@pytest.fixture(params=MANY.values(), ids=MANY)
+def passes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_means, "MANY", request.param)
+
+
+def _of_people(spec: str) -> tuple[gd.Ball, np.ndarray, np.ndarray]:
+    """One to four records of each in mixed order, some outside the ball and some no points."""
+    space, rng = gd.parse_space(spec), np.random.default_rng(5)
+    ball = gd.Ball(space, space.origin, 0.7)
+    ids = rng.permutation(np.repeat(np.arange(PEOPLE), rng.integers(1, 5, PEOPLE)))
+    z = rng.normal(size=(len(ids), space.dim)) * 0.5 / math.sqrt(space.cell.dim)
+    records = space.exp_coords(space.origin, z)
+    records[::50] = np.nan
+    records[1::50] *= 1.5
+    return ball, records, ids
+
+
+def _contributions(ball: gd.Ball, records: np.ndarray, ids: object, rule: object) -> np.ndarray:
+    clipped = Entities(ids, len(records), rule).clip(ball, records)
+    return np.concatenate(list(clipped.chunks()))
+
+
+@pytest.mark.parametrize("spec", SPACES)
+@pytest.mark.usefixtures("passes")
+def test_every_person_gets_its_own_certified_mean(spec: str) -> None:
+    """Beside the solver of one mean, which has other passes, subsamples and Hessians."""
+    ball, records, ids = _of_people(spec)
+    found, mean = _contributions(ball, records, ids, EntityMean()), gd.FrechetMean(ball)
+    assert len(found) == PEOPLE
+    for person in range(0, PEOPLE, 8):
+        mine = records[ids == person]
+        expected = mean.evaluate(np.concatenate([mine, mine])).value
+        assert ball.space.dist(found[person], expected) <= 2 * mean.error_bound
+
+
+@pytest.mark.parametrize("spec", SPACES)
+@pytest.mark.usefixtures("passes")
+def test_a_person_is_averaged_as_if_it_were_alone_bit_by_bit(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the sensitivity rests on: whoever else is there, in whatever blocks and threads."""
+    ball, records, ids = _of_people(spec)
+    whole = _contributions(ball, records, ids, EntityMean())
+    rng = np.random.default_rng(6)
+    other, taken = records.copy(), rng.random(PEOPLE) < 0.5
+    gone = taken[ids]
+    other[gone] = rng.permutation(records[gone]) * 1.1
+    more, also = np.concatenate([other, records[gone]]), np.concatenate([ids, ids[gone]])
+    order = np.argsort(rng.permutation(PEOPLE)[also], kind="stable")  # persons change places
+    monkeypatch.setattr(entities, "BLOCK_FLOATS", 300)
+    monkeypatch.setenv("GEODP_NUM_THREADS", "3")
+    mixed = _contributions(ball, more[order], also[order], EntityMean())
+    names = np.unique(also[order])
+    kept = ~taken[names]
+    assert 0.3 * PEOPLE < kept.sum() < 0.7 * PEOPLE
+    assert np.array_equal(mixed[kept], whole[names[kept]])
+
+
 @pytest.mark.parametrize("rule", [EntityMean(), FirstRecords(1), FirstRecords(4)])
 def test_one_persons_records_leave_the_others_alone_bit_by_bit(rule: object) -> None:
-    """What the sensitivity rests on: contributions depend on the person's own records alone."""
+    """Contributions depend on the person's own records alone, and are as many as the rule says."""
     records, ids = _records()
     other, also = [*ids, "p3", "p3"], np.concatenate([records, records[:2] * 3])
     also[[i for i, one in enumerate(other) if one == "p3"]] *= 40.0
-    one = np.concatenate(list(Entities(ids, len(ids), rule).clip(BALL, records).chunks()))
-    two = np.concatenate(list(Entities(other, len(other), rule).clip(BALL, also).chunks()))
+    one, two = _contributions(BALL, records, ids, rule), _contributions(BALL, also, other, rule)
     moved = {tuple(x.ravel()) for x in one} ^ {tuple(x.ravel()) for x in two}
     assert len(one) == len(two) == len(COUNTS) * rule.rows  # type: ignore[attr-defined]
     assert 0 < len(moved) <= 2 * rule.rows  # type: ignore[attr-defined]

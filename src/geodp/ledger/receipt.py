@@ -23,7 +23,7 @@ from geodp.privacy.profile import Profile
 from geodp.privacy.promised import promised
 from geodp.spaces.base import Array, Space
 from geodp.spaces.parse import parse_space
-from geodp.statistics.entities import rule_in
+from geodp.statistics.entity_rules import rule_in
 
 SCHEMA = "geodp/release/v1"
 NEIGHBOURS = "replace one record, number of records public"

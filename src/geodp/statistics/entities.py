@@ -1,16 +1,10 @@
-"""The person as the unit: how many records of one entity become one contribution.
-
-A rule is public; what it makes of an entity depends on that entity's records alone
-(docs/proofs/units).
-"""
+"""The person as the unit: how many records of one entity become one contribution
+(docs/proofs/units)."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -18,100 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError
+from geodp.kernels.threads import each
 from geodp.progress import tick, unreported
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
-from geodp.statistics.frechet_mean import FrechetMean
+from geodp.statistics.entity_ids import numbered
+from geodp.statistics.entity_rules import EntityRule, entity_rule
 from geodp.statistics.protocol import Certified, Statistic, domain_of
 from geodp.statistics.records import ClippedRecords, raw_block
+from geodp.statistics.segments import Ints
 
 if TYPE_CHECKING:
     from geodp.statistics.route import Route
 
 _UP = 1 + 1e-12
-
-
-class EntityRule(ABC):
-    """What an entity contributes."""
-
-    @abstractmethod
-    def words(self, name: str) -> str:
-        """The statistic's name under this rule, as on a receipt."""
-
-    @abstractmethod
-    def note(self, unit: str) -> str:
-        """The rule in a sentence, for a receipt."""
-
-    @property
-    @abstractmethod
-    def rows(self) -> int:
-        """How many records each entity contributes: the same for all, whatever they have."""
-
-    @abstractmethod
-    def check(self, ball: Ball) -> None:
-        """``ConditionError`` if the rule is not defined on records of this ball."""
-
-    @abstractmethod
-    def contribution(self, ball: Ball, records: Array) -> tuple[Array, float]:
-        """``rows`` records for those of one entity, and the share of its own that were moved."""
-
-
-@final
-@dataclass(frozen=True)
-class EntityMean(EntityRule):
-    """Each entity enters once, by the certified Fréchet mean of its records in the ball."""
-
-    def words(self, name: str) -> str:
-        return f"{name} of entity means"
-
-    def note(self, unit: str) -> str:
-        return (
-            f"All records of one {unit} count as one: each {unit} enters by the mean of its "
-            "records, and neighbours differ in all records of one."
-        )
-
-    @property
-    def rows(self) -> int:
-        return 1
-
-    def check(self, ball: Ball) -> None:
-        FrechetMean(ball)
-
-    def contribution(self, ball: Ball, records: Array) -> tuple[Array, float]:
-        pair = records if len(records) > 1 else np.concatenate([records, records])
-        clipped = ball.clip(pair)
-        return FrechetMean(ball).evaluate(clipped).value[None], clipped.replaced_share
-
-
-@final
-@dataclass(frozen=True)
-class FirstRecords(EntityRule):
-    """Each entity enters by its first ``most`` records in the order given; one that has fewer
-    repeats them in turn, so that the number of contributions is public."""
-
-    most: int
-
-    def words(self, name: str) -> str:
-        return f"{name} of {self.most} records per entity"
-
-    def note(self, unit: str) -> str:
-        return (
-            f"All records of one {unit} count as one: each {unit} enters by its first {self.most} "
-            "in order, repeated in turn where there are fewer, and neighbours differ in all "
-            "records of one."
-        )
-
-    @property
-    def rows(self) -> int:
-        return self.most
-
-    def check(self, ball: Ball) -> None:
-        return None
-
-    def contribution(self, ball: Ball, records: Array) -> tuple[Array, float]:
-        chosen = records[np.resize(np.arange(len(records)), self.most)]
-        clipped = ball.clip(chosen if self.most > 1 else np.concatenate([chosen, chosen]))
-        return np.concatenate(list(clipped.chunks()))[: self.most], clipped.replaced_share
+BLOCK_FLOATS = 2**20  # of what is worked on together
 
 
 @final
@@ -181,35 +96,6 @@ class PerEntity:
         return self.inner.evaluate(records)
 
 
-_RULES: tuple[tuple[str, Callable[[re.Match[str]], EntityRule]], ...] = (
-    (r"(.+) of entity means", lambda _: EntityMean()),
-    (r"(.+) of ([1-9][0-9]{0,8}) records per entity", lambda m: FirstRecords(int(m[2]))),
-)
-
-
-def rule_in(name: str) -> tuple[str, EntityRule | None]:
-    """A statistic's name taken apart: the statistic itself, and the rule, if there is one.
-
-    >>> rule_in("tangent mean of 3 records per entity")
-    ('tangent mean', FirstRecords(most=3))
-    """
-    for pattern, make in _RULES:
-        if found := re.fullmatch(pattern, name):
-            return found[1], make(found)
-    return name, None
-
-
-def entity_rule(per_entity: object) -> EntityRule:
-    """The mean of an entity's records for None, else so many of its records."""
-    if per_entity is None:
-        return EntityMean()
-    if isinstance(per_entity, bool) or not isinstance(per_entity, (int, np.integer)):
-        raise InputError("per_entity is a number of records of each entity, or None for its mean.")
-    if not 1 <= per_entity <= 10**6:
-        raise InputError("per_entity is a number of records of each entity, at least one.")
-    return FirstRecords(int(per_entity))
-
-
 @final
 class Entities:
     """Which records belong to which entity: for each record an id. Nothing of it prints.
@@ -220,7 +106,7 @@ class Entities:
     __slots__ = ("_bounds", "_made", "_order", "rule")
 
     def __init__(self, ids: object, n: int, rule: EntityRule) -> None:
-        which = _numbered(ids, n)
+        which = numbered(ids, n)
         self.rule = rule
         self._order = np.argsort(which, kind="stable")
         self._bounds = np.flatnonzero(np.diff(which[self._order], prepend=-1, append=n))
@@ -243,17 +129,26 @@ class Entities:
         return self._made
 
     def _clip(self, ball: Ball, source: Any) -> ClippedRecords:
-        rows = self.rule.rows
-        points = np.empty((len(self) * rows, *ball.space.point_shape))
-        shares = np.empty(len(self))
-        for i in range(len(self)):
-            at = self._order[self._bounds[i] : self._bounds[i + 1]]
-            mine = raw_block(source[at], 0, len(at))
+        starts = self._bounds[:-1]
+        taken = self.rule.taken(np.diff(self._bounds))
+
+        def one(block: slice) -> tuple[Array, Array | None]:
+            counts = taken[block]
+            firsts = np.cumsum(counts) - counts
+            at = np.arange(counts.sum()) + np.repeat(starts[block] - firsts, counts)
+            mine = _rows(source, self._order[at])
             with unreported():
-                points[i * rows : (i + 1) * rows], shares[i] = self.rule.contribution(ball, mine)
-            tick("entities", i + 1, len(self))
-        clipped = ball.clip(points)
-        clipped.share = math.fsum(shares) / len(self)
+                return self.rule.contributions(ball, mine, firsts, counts, len(self))
+
+        blocks = _blocks(taken, ball.space)
+        parts = []
+        for block, part in zip(blocks, each(one, blocks), strict=True):
+            parts.append(part)
+            tick("entities", block.stop, len(self))
+        clipped = ball.clip(np.concatenate([points for points, _ in parts]))
+        shares = [share for _, part in parts if part is not None for share in part.tolist()]
+        if shares:
+            clipped.share = math.fsum(shares) / len(self)
         return clipped
 
     def __repr__(self) -> str:
@@ -274,50 +169,20 @@ def entities_of(entities: object, n: int, per_entity: object) -> Entities | None
     return Entities(entities, n, entity_rule(per_entity))
 
 
-def _numbered(ids: object, n: int) -> Any:
-    """For each record the number of its entity; ids of any kind that can be told apart."""
-    array = _as_ids(ids)
-    if array.ndim != 1 or len(array) != n:
-        raise InputError("The entities are one id for each record, in the records' order.")
-    if array.dtype.kind in "iub":
-        return np.unique(array, return_inverse=True)[1]
-    names = array.tolist()
-    if any(_missing(name) for name in names):
-        raise InputError(
-            "Some records have no entity id. Whose they are is public structure, so geodp does not "
-            "guess: give every record an id, or leave the records without one out."
-        )
-    try:
-        known = {name: i for i, name in enumerate(dict.fromkeys(names))}
-        return np.array([known[name] for name in names])
-    except TypeError:
-        raise InputError("An entity id is a text, a number or another hashable value.") from None
+def _blocks(counts: Ints, space: Space) -> list[slice]:
+    """Entities that are worked on together: as many as fit, one at least."""
+    floats = counts * math.prod(space.point_shape) + space.cells * space.cell.dim**2
+    ends, blocks, start = np.cumsum(floats), list[slice](), 0
+    while start < len(counts):
+        before = ends[start - 1] if start else 0
+        fits = int(np.searchsorted(ends, before + BLOCK_FLOATS, "right"))
+        stop = max(start + 1, fits)
+        blocks.append(slice(start, stop))
+        start = stop
+    return blocks
 
 
-def _as_ids(ids: object) -> Any:
-    if isinstance(ids, np.ma.MaskedArray):
-        hidden = np.ma.getmaskarray(ids).ravel()
-        ids = [None if gone else one for one, gone in zip(ids.tolist(), hidden, strict=False)]
-    if isinstance(ids, np.ndarray):
-        return ids
-    try:
-        listed = list(ids)  # type: ignore[call-overload]
-    except TypeError:
-        raise InputError(
-            "The entities are one id for each record, in the records' order."
-        ) from None
-    out = np.empty(len(listed), dtype=object)
-    out[:] = listed
-    return out
-
-
-def _missing(name: Any) -> bool:
-    """None, NaN or NaT (unequal to themselves), or a blank text."""
-    if name is None:
-        return True
-    if isinstance(name, str):
-        return not name.strip()
-    try:
-        return bool(name != name)
-    except (TypeError, ValueError):
-        return True
+def _rows(source: Any, at: Ints) -> Array:
+    """A copy of rows in any order, read in theirs: files want that."""
+    rows, back = np.unique(at, return_inverse=True)
+    return raw_block(source[rows], 0, len(rows), copy=True)[back]

@@ -7,7 +7,8 @@ from functools import partial
 
 from geodp.errors import InputError
 from geodp.statistics.domain import Ball
-from geodp.statistics.entities import PerEntity, rule_in
+from geodp.statistics.entities import PerEntity
+from geodp.statistics.entity_rules import rule_in
 from geodp.statistics.frechet_mean import FrechetMean
 from geodp.statistics.frechet_median import MEDIAN, FrechetMedian
 from geodp.statistics.frechet_variance import SHARE, VARIANCE, FrechetVariance, ReplacedShare

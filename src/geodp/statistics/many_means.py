@@ -25,9 +25,10 @@ from geodp.statistics.frechet_mean import FrechetMean, certifying_gradient
 from geodp.statistics.protocol import Certified
 from geodp.statistics.records import raw_block
 from geodp.statistics.segments import Ints, Segments
-from geodp.statistics.solver import CERTIFIED, FAST_PASSES, Problem, frechet_mean, newton_step
+from geodp.statistics.solver import CERTIFIED, FAST_PASSES, Problem, frechet_mean
 
 BLOCK_FLOATS = 2**20  # of the records that are solved together
+_LONGEST = 10.0  # a step, relative to the gradient
 
 
 def frechet_means(
@@ -110,29 +111,30 @@ def _solved(mean: FrechetMean, segments: Segments, center_logs: Array) -> Array:
 
 
 def _curved(mean: FrechetMean, segments: Segments, center: Array, g: Array) -> Array:
-    """Each as by ``solver``: Newton steps until a gradient certifies, here with Hessians that begin
-    as 1 and are mended by secants; counted steps where that fails."""
+    """Each as by ``solver``: Newton steps until a gradient certifies, here with inverse Hessians
+    that begin as 1 and are mended by secants; counted steps where that fails."""
     space, ball = segments.space, mean.ball
     target, scale = certifying_gradient(space, center, ball), 4 * ball.reach
     values = np.empty((len(segments), *space.point_shape))
     active, norm = np.arange(len(segments)), length(g)
-    step, hessian = g, np.tile(np.eye(space.dim), (len(g), 1, 1))
-    x = _moved(space, center, ball.reach, np.broadcast_to(center, values.shape), step)
+    step, inverse = g, np.tile(np.eye(space.dim), (len(g), 1, 1))
+    x, far = np.broadcast_to(center, values.shape), np.zeros(len(g))
+    x, far = _moved(space, center, ball.reach, x, step, far)
     for _ in range(FAST_PASSES):
         before, last = norm, g
         g = segments.mean_logs(active, x, scale)
         norm = length(g)
-        hessian = _secants(hessian, step, last - g, norm <= before)
-        step = newton_step(hessian, g)
+        inverse = _secants(inverse, step, last - g, norm <= before)
+        step = _newton_steps(inverse, g, norm)
         done = norm <= CERTIFIED * target
         longest = np.maximum(length(step), norm)
         shrink = done & (longest > norm)
         step = step * np.where(shrink, norm / np.where(shrink, longest, 1.0), 1.0)[:, None]
-        x = _moved(space, center, ball.reach, x, step)
+        x, far = _moved(space, center, ball.reach, x, step, far)
         values[active[done]] = x[done]
         rest = ~done
-        active, x, g, norm = active[rest], x[rest], g[rest], norm[rest]
-        step, hessian = step[rest], hessian[rest]
+        active, x, far, g, norm = active[rest], x[rest], far[rest], g[rest], norm[rest]
+        step, inverse = step[rest], inverse[rest]
         if not len(active):
             break
     for i in active:
@@ -140,15 +142,21 @@ def _curved(mean: FrechetMean, segments: Segments, center: Array, g: Array) -> A
     return values
 
 
-def _moved(space: Space, center: Array, reach: float, x: Array, step: Array) -> Array:
-    """Along the steps, and back to the ball's edge."""
+def _moved(
+    space: Space, center: Array, reach: float, x: Array, step: Array, far: Array
+) -> tuple[Array, Array]:
+    """Along the steps, and back to the ball's edge; and how far from the centre each is at most,
+    which spares most of them a look."""
     x = space.exp_coords(x, step)
-    z = space.log_coords(center, x)
-    t = length(z)
-    out = t > reach
-    if out.any():
-        x[out] = space.exp_coords(center, z[out] * (reach / t[out])[:, None])
-    return x
+    far = (far + length(step)) * (1 + 1e-6)
+    at = np.flatnonzero(~(far <= reach))
+    if len(at):
+        z = space.log_coords(center, x[at])
+        t = length(z)
+        out = t > reach
+        x[at[out]] = space.exp_coords(center, z[out] * (reach / t[out])[:, None])
+        far[at] = np.minimum(t, reach)
+    return x, far
 
 
 def _alone(mean: FrechetMean, segments: Segments, center: Array, i: int) -> Array:
@@ -167,14 +175,21 @@ def _silent() -> None:
     return None
 
 
-def _secants(hessian: Array, step: Array, change: Array, better: Any) -> Array:
-    """Symmetric rank-one updates, so that ``hessian @ step = change``; 1 where the last step was
+def _newton_steps(inverse: Array, g: Array, norm: Array) -> Array:
+    """Steps by the inverse Hessians; by 1 where that would be a wild one."""
+    step = dot(inverse, g[:, None, :])
+    wild = ~((length(step) <= _LONGEST * norm) & (dot(step, g) >= norm * norm / _LONGEST))
+    return np.where(wild[:, None], g, step)
+
+
+def _secants(inverse: Array, step: Array, change: Array, better: Any) -> Array:
+    """Symmetric rank-one updates, so that ``inverse @ change = step``; 1 where the last step was
     none to learn from."""
-    residual = change - dot(hessian, step[..., None, :])
-    curvature = dot(residual, step)
-    size = length(residual) * length(step)
+    residual = step - dot(inverse, change[:, None, :])
+    curvature = dot(residual, change)
+    size = length(residual) * length(change)
     with np.errstate(all="ignore"):
         mended = residual[..., :, None] * (residual / curvature[..., None])[..., None, :]
     use = np.abs(curvature) > 1e-8 * size
-    hessian = hessian + np.where(use[:, None, None], mended, 0.0)
-    return np.where(better[:, None, None], hessian, np.eye(hessian.shape[-1]))
+    inverse = inverse + np.where(use[:, None, None], mended, 0.0)
+    return np.where(better[:, None, None], inverse, np.eye(inverse.shape[-1]))

@@ -18,7 +18,8 @@ from geodp.privacy.numbers import Number
 from geodp.privacy.shares import equal_part
 from geodp.random import public_rng
 from geodp.spaces.base import Array
-from geodp.statistics.entities import PerEntity, entities_of, entity_rule
+from geodp.statistics.entities import PerEntity, entities_of
+from geodp.statistics.entity_rules import entity_rule
 from geodp.statistics.protocol import Statistic
 from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic

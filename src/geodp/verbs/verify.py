@@ -21,7 +21,7 @@ from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
 from geodp.spaces.parse import parse_space
 from geodp.statistics.domain import Ball
-from geodp.statistics.entities import rule_in
+from geodp.statistics.entity_rules import rule_in
 from geodp.statistics.frechet_variance import ReplacedShare
 from geodp.statistics.known import is_known, known_statistic
 from geodp.statistics.protocol import Statistic
