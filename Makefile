@@ -1,6 +1,7 @@
 # Two commands for everyone: make demo, make test. Both set up .venv by themselves.
 PYTHON ?= python3
 PY := .venv/bin/python
+UV := .venv/bin/uv
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
@@ -46,6 +47,16 @@ experiments: .venv/ready
 
 bench: .venv/ready
 	$(PY) -m pytest benchmarks --benchmark-enable -q -s
+
+# wheel and sdist of the tracked files, the wheel built from the sdist
+dist: .venv/ready
+	rm -rf build/dist && mkdir -p build/dist/source
+	git ls-files -z src LICENSE README.md pyproject.toml | tar --null -T - -cf - | tar -xf - -C build/dist/source
+	$(UV) build -q --out-dir build/dist build/dist/source
+
+# both in fresh environments, each extra alone
+packaging: dist
+	GEODP_DIST=build/dist $(PY) -m pytest -n 2 --basetemp=build/environments tests/packaging
 
 format: .venv/ready
 	$(PY) -m ruff check --fix .
