@@ -68,6 +68,16 @@ def test_a_wrong_unit_shows_at_once() -> None:
     assert "check the physical unit" not in repr(gd.release(INSIDE, MEAN, gd.GaussianDP(2), NOISE))
 
 
+def test_a_share_that_noise_drowns_is_not_told_as_a_number() -> None:
+    few = gd.release(INSIDE[:4] + 1000.0, MEAN, gd.PureDP(1), gd.Wrapped(gd.L2Laplace()))
+    assert few.replaced is not None
+    assert few.replaced.deviation > 0.5
+    (said,) = few.replaced.notes
+    assert "cannot be told" in said
+    assert "About" not in said
+    assert "check the physical unit" not in repr(few)
+
+
 def test_it_can_be_switched_off_and_is_where_nothing_is_moved() -> None:
     off = gd.release(INSIDE, MEAN, gd.GaussianDP(1), NOISE, replaced=0)
     assert off.replaced is None

@@ -13,6 +13,7 @@ from geodp.spaces.base import Array, Space
 from geodp.spaces.parse import parse_space
 
 _MANY = 0.05  # a share beyond it, and beyond its noise, is worth a warning
+_DROWNED = 0.5  # noise of this standard deviation hides any share
 
 
 @final
@@ -115,6 +116,11 @@ class Replaced:
             format(float(f"{100 * part:.2g}"), "g")  # two digits, never 1e+02
             for part in (min(max(self.share, 0.0), 1.0), self.deviation)
         )
+        if self.deviation >= _DROWNED:
+            return (
+                "What share of the records was moved into the ball or replaced by its centre "
+                f"cannot be told: the noise has a standard deviation of {spread} %.",
+            )
         said = (
             f"About {shown} % of the records were moved into the ball or replaced by its "
             f"centre (noise of standard deviation {spread} %)."
