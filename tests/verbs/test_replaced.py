@@ -208,6 +208,7 @@ def test_the_share_is_said_in_plain_decimals() -> None:
     said = gd.release(records, mean, gd.GaussianDP("0.1"), "wrapped-gaussian").replaced
     assert said is not None
     assert said.deviation == pytest.approx(50, rel=1e-6)  # 1/2 over 0.01
-    note = dataclasses.replace(said, share=1.0).notes[0]
+    assert "deviation of 5000 %" in said.notes[0]
+    note = dataclasses.replace(said, share=1.0, deviation=0.1).notes[0]
     assert "About 100 %" in note
-    assert "deviation 5000 %" in note
+    assert "deviation 10 %" in note
