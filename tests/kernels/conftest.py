@@ -25,6 +25,12 @@ def error_of():
     values, shapes = _load("conftest"), _load("test_planar_shapes")
 
     def error(space, p, q, z):
+        if len(space.factors) > 1:
+            parts, at = [], 0
+            for factor, a, b in zip(space.factors, space.split(p), space.split(q), strict=True):
+                parts.append(error(factor, a, b, z[at : at + factor.dim]))
+                at += factor.dim
+            return mpmath.norm(parts)
         if not space.spec.startswith("shapes"):
             gap = mpmath.matrix(list(z)) - mpmath.matrix(values.log_coords(space, p, q))
             return mpmath.norm(gap)
@@ -46,5 +52,20 @@ def compiled_log():
             total, left = space.fused_sum(fused, np.array(record)[None], scale, scale)
             out.append(None if left[0] else total.mean_log)
         return out
+
+    return logs
+
+
+@pytest.fixture(scope="session")
+def exact_logs():
+    """Log-coordinates to 60 digits, as an mpmath column; of shapes a vector of their length."""
+    values, shapes = _load("conftest"), _load("test_planar_shapes")
+
+    def logs(space, p, q):
+        if space.spec.startswith("shapes"):
+            exact, _ = shapes.reference_log(p, q)
+            return mpmath.matrix([shapes.norm(exact)])
+        pairs = zip(space.factors, space.split(p), space.split(q), strict=True)
+        return mpmath.matrix([z for part in pairs for z in values.log_coords(*part)])
 
     return logs

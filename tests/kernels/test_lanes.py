@@ -62,9 +62,9 @@ def test_without_a_place_for_its_cache_a_kernel_is_compiled_all_the_same(monkeyp
 
     monkeypatch.setattr(loop.numba, "njit", refuses)
 
-    def nothing(x, count, base, unit, unit2, limit, acc, left):
+    def nothing(x, count, base, unit, unit2, limit, acc, left, rows):
         acc[0] = count
 
-    acc = np.zeros(1)
-    loop.compiled(nothing)(np.zeros(1), 7, np.zeros(1), 1.0, 1.0, 1.0, acc, np.zeros(1, np.uint8))
+    acc, marks, none = np.zeros(1), np.zeros(1, np.uint8), np.empty(0)
+    loop.compiled(nothing)(np.zeros(1), 7, np.zeros(1), 1.0, 1.0, 1.0, acc, marks, none)
     assert acc[0] == 7

@@ -15,7 +15,14 @@ from geodp.statistics import domain
 from geodp.testing import random_points
 
 CASES = [("spd:3", 1.5), ("spd:2", 2.0), ("spd:5", 1.0), ("spd:3:log-euclidean", 2.0)]
-CASES += [("sphere:2", 1.2), ("hyperbolic:4", 2.0), ("shapes:5", 0.6)]
+CASES += [
+    ("sphere:2", 1.2),
+    ("hyperbolic:4", 2.0),
+    ("shapes:5", 0.6),
+    ("spd:3:log-cholesky", 1.0),
+    ("euclidean:4", 1.0),
+    ("sphere:2+spd:2+euclidean:1", 1.0),
+]
 
 
 def messy(space, radius, n=MANY + 37, seed=1):

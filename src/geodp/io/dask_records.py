@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +15,7 @@ from geodp.spaces.lattice import LogSum
 from geodp.statistics.aggregate import Aggregate, ClipPass, LogPass
 from geodp.statistics.domain import Ball
 from geodp.statistics.records import ClippedRecords, raw_block
+from geodp.statistics.terms import Terms, term_sum
 
 _FAN_IN = 8  # states that are merged at a time
 _PROBE = (
@@ -151,6 +153,9 @@ class _DaskClipped(ClippedRecords):
     def log_sum(self, x: Array, scale: float, factor: int | None = None) -> LogSum:
         total: LogSum = self.source.run(LogPass(self.ball, len(self), x, scale, factor))
         return total
+
+    def term_sum(self, terms: Terms) -> LogSum:
+        return reduce(LogSum.merge, (term_sum(terms, chunk) for chunk in self.chunks()))
 
     def subsample(self, size: int) -> Array:
         rows = raw_block(self.source[:: max(1, len(self) // size)], 0, len(self), copy=True)

@@ -1,4 +1,4 @@
-"""Logarithm and arc tangent of vectors of lanes, by fdlibm's polynomials."""
+"""Functions of vectors of lanes: logarithm and arc tangent by fdlibm's polynomials, t coth t."""
 
 from __future__ import annotations
 
@@ -96,3 +96,42 @@ def angle(context: Any, sin: Any, cos: Any) -> Any:
         return b.select(back, b.fsub(doubles(math.pi), arc), arc)
 
     return lanes_type(lanes_type, lanes_type), generate
+
+
+_COTH = (  # of t coth t in powers of t²: 4^n B_2n/(2n)!, n = 0, 1, ...
+    1.0,
+    1 / 3,
+    -1 / 45,
+    2 / 945,
+    -1 / 4725,
+    2 / 93555,
+    -1382 / 638512875,
+    4 / 18243225,
+    -3617 / 162820783125,
+    87734 / 38979295480125,
+    -349222 / 1531329465290625,
+    310732 / 13447856940643125,
+    -472728182 / 201919571963756521875,
+)
+_DOUBLINGS = 6
+
+
+@intrinsic
+def t_coth(context: Any, x: Any) -> Any:
+    """t coth t for x = t², t <= 40, and t cot t for x = -t², t < π.
+
+    A power series at t/64, then c(4 x) = c(x) + x/c(x). For coth the doubling damps errors: within
+    9 eps, relatively. For cot it is within 8 eps (t/sin t)², which is what one of x may cost.
+    """
+
+    def generate(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        at = b.fmul(args[0], doubles(4.0**-_DOUBLINGS))
+        c = doubles(_COTH[-1])
+        for term in reversed(_COTH[:-1]):
+            c = b.fadd(doubles(term), b.fmul(at, c))
+        for _ in range(_DOUBLINGS):
+            c = b.fadd(c, b.fdiv(at, c))
+            at = b.fmul(at, doubles(4.0))
+        return c
+
+    return lanes_type(lanes_type), generate

@@ -6,15 +6,17 @@ Records at the origin of the hyperboloid, or within 1e-140 of it, are left to nu
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from geodp.kernels import hessians
 from geodp.kernels.functions import log
-from geodp.kernels.kernel import Array, Kernel
+from geodp.kernels.kernel import Array
 from geodp.kernels.lanes import WIDTH, both, choose, gather, load, root, spread, store
-from geodp.kernels.loop import add, compiled, keep, present
+from geodp.kernels.loop import compiled, give, keep, present
+from geodp.kernels.single import Single
 from geodp.spaces.batch import length
 
 _TIME = 0.99e-6  # below what ``contains`` allows
@@ -22,14 +24,22 @@ _TINY, _HUGE = 1e-280, 1e280
 
 
 @lru_cache(maxsize=32)
-def _sums_of(dim: int) -> Any:
+def _logs_of(dim: int) -> Any:
     """Its base holds x, its direction u, |x|, x0, √k and 1/√k, for curvature -1."""
     stride = dim + 1
     work = 2 * (dim + 1)
 
     @compiled
-    def sums(
-        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    def run(
+        x: Any,
+        count: int,
+        base: Any,
+        unit: float,
+        unit2: float,
+        limit: float,
+        acc: Any,
+        left: Any,
+        rows: Any,
     ) -> None:
         a, x0 = base[2 * dim], base[2 * dim + 1]
         scale, radius = base[2 * dim + 2], base[2 * dim + 3]
@@ -73,14 +83,15 @@ def _sums_of(dim: int) -> Any:
             square = rho * rho
             ok = both(ok, square <= limit)
             keep(ok, at, start, count, left)
+            place = start // WIDTH * (dim + 1)
             for k in range(dim):
-                add(acc, k, load(acc, (work + k) * WIDTH) * stretch, unit, ok)
-            add(acc, dim, square, unit2, ok)
+                give(acc, rows, place, k, load(acc, (work + k) * WIDTH) * stretch, unit, ok)
+            give(acc, rows, place, dim, square, unit2, ok)
 
-    return sums
+    return run
 
 
-def hyperbolic(dim: int, k: float) -> Kernel:
+def hyperbolic(dim: int, k: float) -> Single:
     """The kernel of ``Hyperbolic`` of curvature ``-k``."""
     root_k, radius = math.sqrt(k), 1.0 / math.sqrt(k)
 
@@ -91,4 +102,5 @@ def hyperbolic(dim: int, k: float) -> Kernel:
         tail = np.broadcast_to([root_k, radius], (len(p), 2))
         return np.concatenate([x, u, a, np.hypot(a, 1.0), tail], axis=1)
 
-    return Kernel(dim + 1, dim, _sums_of(dim), base, dim)
+    hessian = partial(hessians.curved, dim, -k)
+    return Single(dim + 1, dim, _logs_of(dim), base, dim, hessian)

@@ -6,15 +6,17 @@ Shapes near the cut locus of the base point are left to numpy.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from geodp.kernels import hessians
 from geodp.kernels.functions import angle
-from geodp.kernels.kernel import Array, Kernel
+from geodp.kernels.kernel import Array
 from geodp.kernels.lanes import WIDTH, both, gather, load, root, spread, store
-from geodp.kernels.loop import add, compiled, helper, keep, present
+from geodp.kernels.loop import compiled, give, helper, keep, present
+from geodp.kernels.single import Single
 from geodp.spaces import complexes as cx
 from geodp.spaces import preshapes
 
@@ -92,7 +94,7 @@ def _square(k: int, acc: Any, z: int) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _sums_of(k: int) -> Any:
+def _logs_of(k: int) -> Any:
     """Its base holds, as real and imaginary rows of length k: p; its unit preshape; the axis of the
     frame at p over its pivot, and the axis; those of the fixed basis; then the gauge's phase and
     one over the length of p."""
@@ -102,8 +104,16 @@ def _sums_of(k: int) -> Any:
     raw, normal, dual, axis, flat_dual, flat_axis, scalars = (2 * k * i for i in range(7))
 
     @compiled
-    def sums(
-        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    def run(
+        x: Any,
+        count: int,
+        base: Any,
+        unit: float,
+        unit2: float,
+        limit: float,
+        acc: Any,
+        left: Any,
+        rows: Any,
     ) -> None:
         turn_re, turn_im, inverse = base[scalars], base[scalars + 1], base[scalars + 2]
         for start in range(0, count, WIDTH):
@@ -137,6 +147,7 @@ def _sums_of(k: int) -> Any:
             square_theta = theta * theta
             ok = both(ok, square_theta <= limit)
             keep(ok, at, start, count, left)
+            place = start // WIDTH * (2 * k - 3)
             # the best rotation and the gauge: times conj(inner)/cos conj(turn), and the length
             stretch = theta / ((sin + 1e-300) * size * cos)
             c = (a * turn_re - b * turn_im) * stretch
@@ -163,14 +174,14 @@ def _sums_of(k: int) -> Any:
             e, f = _product(k, acc, re, base, flat_dual)
             _subtract(k, acc, re, base, flat_axis, e, f)
             for j in range(2, k):
-                add(acc, 2 * (j - 2), load(acc, (re + j) * WIDTH), unit, ok)
-                add(acc, 2 * (j - 2) + 1, load(acc, (im + j) * WIDTH), unit, ok)
-            add(acc, 2 * k - 4, square_theta, unit2, ok)
+                give(acc, rows, place, 2 * (j - 2), load(acc, (re + j) * WIDTH), unit, ok)
+                give(acc, rows, place, 2 * (j - 2) + 1, load(acc, (im + j) * WIDTH), unit, ok)
+            give(acc, rows, place, 2 * k - 4, square_theta, unit2, ok)
 
-    return sums
+    return run
 
 
-def planar_shapes(k: int) -> Kernel:
+def planar_shapes(k: int) -> Single:
     """The kernel of ``PlanarShapes``."""
     fixed = preshapes.fixed(k)
 
@@ -203,4 +214,5 @@ def planar_shapes(k: int) -> Kernel:
         ]
         return np.concatenate(parts, axis=1)
 
-    return Kernel(2 * k, 2 * k - 4, _sums_of(k), base, 2 * k)
+    hessian = partial(hessians.curved, 2 * k - 4, 1.0, lines=True)
+    return Single(2 * k, 2 * k - 4, _logs_of(k), base, 2 * k, hessian)

@@ -8,12 +8,14 @@ and s the chart of p, the log-Euclidean ones. The rounding is bounded in docs/pr
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from geodp.kernels.kernel import Array, Kernel
+from geodp.kernels import hessians
+from geodp.kernels.kernel import Array
+from geodp.kernels.single import Single
 from geodp.kernels.spd_any import any_size, work
 from geodp.kernels.spd_small import one, three, two
 from geodp.spaces.batch import cholesky, inverse_lower
@@ -22,12 +24,12 @@ LARGEST = 32
 
 
 @lru_cache(maxsize=32)
-def sums_of(size: int) -> Any:
+def logs_of(size: int) -> Any:
     """The compiled pass of SPD(``size``); its base holds A, row by row, and s."""
     return {1: one, 2: two, 3: three}.get(size, lambda: any_size(size))()
 
 
-def affine_invariant(size: int) -> Kernel | None:
+def affine_invariant(size: int) -> Single | None:
     """The kernel of ``AffineInvariant``; None beyond ``LARGEST``, where LAPACK is faster."""
     if size > LARGEST:
         return None
@@ -37,10 +39,11 @@ def affine_invariant(size: int) -> Kernel | None:
         inverse = inverse_lower(cholesky(p)).reshape(len(p), -1)
         return np.concatenate([inverse, np.zeros((len(p), dim))], axis=1)
 
-    return Kernel(size * size, dim, sums_of(size), base, work(size))
+    hessian = partial(hessians.affine_invariant, size)
+    return Single(size * size, dim, logs_of(size), base, work(size), hessian)
 
 
-def log_euclidean(size: int, chart: Callable[[Array], Array]) -> Kernel | None:
+def log_euclidean(size: int, chart: Callable[[Array], Array]) -> Single | None:
     """The kernel of the log-Euclidean metric, whose chart is given."""
     if size > LARGEST:
         return None
@@ -50,4 +53,5 @@ def log_euclidean(size: int, chart: Callable[[Array], Array]) -> Kernel | None:
         whole = np.broadcast_to(np.eye(size).ravel(), (len(p), size * size))
         return np.concatenate([whole, chart(p)], axis=1)
 
-    return Kernel(size * size, dim, sums_of(size), base, work(size))
+    flat = partial(hessians.flat, dim)
+    return Single(size * size, dim, logs_of(size), base, work(size), flat)

@@ -7,7 +7,7 @@ from typing import Any
 from geodp.kernels.functions import log
 from geodp.kernels.jacobi import ROOT2, SMALL, SWEEPS, allowed, even, ranged, rotation, turn
 from geodp.kernels.lanes import WIDTH, bits, both, choose, gather, load, spread, store
-from geodp.kernels.loop import add, compiled, helper, keep, present
+from geodp.kernels.loop import compiled, give, helper, keep, present
 
 
 def work(size: int) -> int:
@@ -16,7 +16,7 @@ def work(size: int) -> int:
 
 
 @helper
-def _entry(size: int, i: int, j: int) -> int:
+def entry(size: int, i: int, j: int) -> int:
     """Where the packed W has its entry (i, j), j <= i; it lies behind the sums."""
     return size * (size + 1) + 2 + (i * (i + 1)) // 2 + j
 
@@ -29,23 +29,23 @@ def _rotate(c: Any, s: Any, acc: Any, first: int, second: int) -> None:
 
 
 @helper
-def _off(size: int, acc: Any) -> Any:
+def off_diagonal(size: int, acc: Any) -> Any:
     """The squared size of W below its diagonal."""
     total = spread(0.0)
     for i in range(size):
         for j in range(i):
-            w = load(acc, _entry(size, i, j) * WIDTH)
+            w = load(acc, entry(size, i, j) * WIDTH)
             total = total + w * w
     return total
 
 
 @helper
-def _sweep(size: int, vectors: int, acc: Any, active: Any) -> None:
+def sweep(size: int, vectors: int, acc: Any, active: Any) -> None:
     """A rotation for every pair of rows, on active lanes."""
     for q in range(1, size):
         for p in range(q):
-            pp, qq = _entry(size, p, p) * WIDTH, _entry(size, q, q) * WIDTH
-            pq = _entry(size, q, p) * WIDTH
+            pp, qq = entry(size, p, p) * WIDTH, entry(size, q, q) * WIDTH
+            pq = entry(size, q, p) * WIDTH
             wpp, wqq, wpq = load(acc, pp), load(acc, qq), load(acc, pq)
             c, s, low, high = rotation(wpp, wqq, wpq)
             c, s = choose(active, c, spread(1.0)), choose(active, s, spread(0.0))
@@ -53,13 +53,20 @@ def _sweep(size: int, vectors: int, acc: Any, active: Any) -> None:
             store(acc, qq, choose(active, high, wqq))
             store(acc, pq, choose(active, spread(0.0), wpq))
             for k in range(p):
-                _rotate(c, s, acc, _entry(size, p, k), _entry(size, q, k))
+                _rotate(c, s, acc, entry(size, p, k), entry(size, q, k))
             for k in range(p + 1, q):
-                _rotate(c, s, acc, _entry(size, k, p), _entry(size, q, k))
+                _rotate(c, s, acc, entry(size, k, p), entry(size, q, k))
             for k in range(q + 1, size):
-                _rotate(c, s, acc, _entry(size, k, p), _entry(size, k, q))
+                _rotate(c, s, acc, entry(size, k, p), entry(size, k, q))
             for k in range(size):
                 _rotate(c, s, acc, vectors + p * size + k, vectors + q * size + k)
+
+
+@helper
+def identity(size: int, acc: Any, vectors: int) -> None:
+    for i in range(size):
+        for j in range(size):
+            store(acc, (vectors + i * size + j) * WIDTH, spread(1.0 if i == j else 0.0))
 
 
 @helper
@@ -87,7 +94,7 @@ def _whiten(size: int, x: Any, o: int, base: Any, acc: Any, room: int, row: int)
             total = spread(0.0)
             for k in range(j + 1):
                 total = total + load(acc, (row + k) * WIDTH) * base[j * size + k]
-            store(acc, _entry(size, i, j) * WIDTH, total)
+            store(acc, entry(size, i, j) * WIDTH, total)
     return same
 
 
@@ -100,28 +107,35 @@ def any_size(size: int) -> Any:
     logs = scratch + size
 
     @compiled
-    def sums(
-        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    def run(
+        x: Any,
+        count: int,
+        base: Any,
+        unit: float,
+        unit2: float,
+        limit: float,
+        acc: Any,
+        left: Any,
+        rows: Any,
     ) -> None:
         for start in range(0, count, WIDTH):
             at, ok = present(start, len(x) // (size * size), count)
             ok = both(ok, _whiten(size, x, at * size * size, base, acc, vectors, scratch))
             for k in range(dim):
                 store(acc, (before + k) * WIDTH, load(acc, (matrix + k) * WIDTH))
-            norm = _off(size, acc) * 2.0
+            norm = off_diagonal(size, acc) * 2.0
             for i in range(size):
-                w = load(acc, _entry(size, i, i) * WIDTH)
+                w = load(acc, entry(size, i, i) * WIDTH)
                 norm = norm + w * w
-                for j in range(size):
-                    store(acc, (vectors + i * size + j) * WIDTH, spread(1.0 if i == j else 0.0))
+            identity(size, acc, vectors)
             small = norm * SMALL
             for _ in range(SWEEPS):
-                active = both(small < _off(size, acc), ok)
+                active = both(small < off_diagonal(size, acc), ok)
                 if bits(active) == 0:
                     break
-                _sweep(size, vectors, acc, active)
+                sweep(size, vectors, acc, active)
             for i in range(size):
-                w = load(acc, _entry(size, i, i) * WIDTH)
+                w = load(acc, entry(size, i, i) * WIDTH)
                 ok = both(ok, ranged(w))
                 store(acc, (scratch + i) * WIDTH, w)
                 store(acc, (logs + i) * WIDTH, log(w))
@@ -147,8 +161,9 @@ def any_size(size: int) -> Any:
             ok = both(ok, both(residual <= norm * allowed(size), skew <= spread(allowed(size))))
             ok = both(ok, square <= limit)
             keep(ok, at, start, count, left)
+            place = start // WIDTH * (dim + 1)
             for k in range(dim):
-                add(acc, k, load(acc, (matrix + k) * WIDTH), unit, ok)
-            add(acc, dim, square, unit2, ok)
+                give(acc, rows, place, k, load(acc, (matrix + k) * WIDTH), unit, ok)
+            give(acc, rows, place, dim, square, unit2, ok)
 
-    return sums
+    return run

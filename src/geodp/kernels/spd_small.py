@@ -7,13 +7,21 @@ from typing import Any
 from geodp.kernels.functions import log
 from geodp.kernels.jacobi import ROOT2, SMALL, SWEEPS, allowed, even, ranged, rotation, turn
 from geodp.kernels.lanes import WIDTH, bits, both, choose, gather, spread
-from geodp.kernels.loop import add, compiled, helper, keep, present
+from geodp.kernels.loop import compiled, give, helper, keep, present
 
 
 def one() -> Any:
     @compiled
-    def sums(
-        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    def run(
+        x: Any,
+        count: int,
+        base: Any,
+        unit: float,
+        unit2: float,
+        limit: float,
+        acc: Any,
+        left: Any,
+        rows: Any,
     ) -> None:
         for start in range(0, count, WIDTH):
             at, ok = present(start, len(x), count)
@@ -23,16 +31,25 @@ def one() -> Any:
             square = z * z
             ok = both(ok, square <= limit)
             keep(ok, at, start, count, left)
-            add(acc, 0, z, unit, ok)
-            add(acc, 1, square, unit2, ok)
+            place = start // WIDTH * 2
+            give(acc, rows, place, 0, z, unit, ok)
+            give(acc, rows, place, 1, square, unit2, ok)
 
-    return sums
+    return run
 
 
 def two() -> Any:
     @compiled
-    def sums(
-        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    def run(
+        x: Any,
+        count: int,
+        base: Any,
+        unit: float,
+        unit2: float,
+        limit: float,
+        acc: Any,
+        left: Any,
+        rows: Any,
     ) -> None:
         for start in range(0, count, WIDTH):
             at, ok = present(start, len(x) // 4, count)
@@ -54,12 +71,13 @@ def two() -> Any:
             square = z0 * z0 + z1 * z1 + z2 * z2
             ok = both(ok, square <= limit)
             keep(ok, at, start, count, left)
-            add(acc, 0, z0, unit, ok)
-            add(acc, 1, z1, unit, ok)
-            add(acc, 2, z2, unit, ok)
-            add(acc, 3, square, unit2, ok)
+            place = start // WIDTH * 4
+            give(acc, rows, place, 0, z0, unit, ok)
+            give(acc, rows, place, 1, z1, unit, ok)
+            give(acc, rows, place, 2, z2, unit, ok)
+            give(acc, rows, place, 3, square, unit2, ok)
 
-    return sums
+    return run
 
 
 @helper
@@ -113,8 +131,16 @@ def _off_three(w: Any) -> Any:
 
 def three() -> Any:
     @compiled
-    def sums(
-        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    def run(
+        x: Any,
+        count: int,
+        base: Any,
+        unit: float,
+        unit2: float,
+        limit: float,
+        acc: Any,
+        left: Any,
+        rows: Any,
     ) -> None:
         for start in range(0, count, WIDTH):
             at, ok = present(start, len(x) // 9, count)
@@ -169,12 +195,13 @@ def three() -> Any:
             square = z0 * z0 + z1 * z1 + z2 * z2 + z3 * z3 + z4 * z4 + z5 * z5
             ok = both(ok, square <= limit)
             keep(ok, at, start, count, left)
-            add(acc, 0, z0, unit, ok)
-            add(acc, 1, z1, unit, ok)
-            add(acc, 2, z2, unit, ok)
-            add(acc, 3, z3, unit, ok)
-            add(acc, 4, z4, unit, ok)
-            add(acc, 5, z5, unit, ok)
-            add(acc, 6, square, unit2, ok)
+            place = start // WIDTH * 7
+            give(acc, rows, place, 0, z0, unit, ok)
+            give(acc, rows, place, 1, z1, unit, ok)
+            give(acc, rows, place, 2, z2, unit, ok)
+            give(acc, rows, place, 3, z3, unit, ok)
+            give(acc, rows, place, 4, z4, unit, ok)
+            give(acc, rows, place, 5, z5, unit, ok)
+            give(acc, rows, place, 6, square, unit2, ok)
 
-    return sums
+    return run

@@ -5,15 +5,17 @@ Points close to the antipode of the base point are left to numpy.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from geodp.kernels import hessians
 from geodp.kernels.functions import angle
-from geodp.kernels.kernel import Array, Kernel
+from geodp.kernels.kernel import Array
 from geodp.kernels.lanes import WIDTH, both, choose, gather, load, root, spread, store
-from geodp.kernels.loop import add, compiled, keep, present
+from geodp.kernels.loop import compiled, give, keep, present
+from geodp.kernels.single import Single
 from geodp.spaces.batch import length
 
 _NORM = 0.99e-6  # below what ``contains`` allows
@@ -21,14 +23,22 @@ _NEAR = 1e-9  # of a sine: nearer to the antipode it is for numpy to decide
 
 
 @lru_cache(maxsize=32)
-def _sums_of(dim: int) -> Any:
+def _logs_of(dim: int) -> Any:
     """Its base holds p, its unit vector, the axis of the reflection over its length, and R."""
     count_entries = dim + 1
     work = 2 * (dim + 1)
 
     @compiled
-    def sums(
-        x: Any, count: int, base: Any, unit: float, unit2: float, limit: float, acc: Any, left: Any
+    def run(
+        x: Any,
+        count: int,
+        base: Any,
+        unit: float,
+        unit2: float,
+        limit: float,
+        acc: Any,
+        left: Any,
+        rows: Any,
     ) -> None:
         normal, axis = count_entries, 2 * count_entries
         radius = base[3 * count_entries]
@@ -69,15 +79,16 @@ def _sums_of(dim: int) -> Any:
             theta = theta * theta
             ok = both(ok, theta <= limit)
             keep(ok, at, start, count, left)
+            place = start // WIDTH * (dim + 1)
             for k in range(1, count_entries):
                 side = load(acc, (work + k) * WIDTH) - lift * base[normal + k]
-                add(acc, k - 1, side * stretch, unit, ok)
-            add(acc, dim, theta, unit2, ok)
+                give(acc, rows, place, k - 1, side * stretch, unit, ok)
+            give(acc, rows, place, dim, theta, unit2, ok)
 
-    return sums
+    return run
 
 
-def sphere(dim: int, radius: float) -> Kernel:
+def sphere(dim: int, radius: float) -> Single:
     """The kernel of ``Sphere``."""
 
     def base(p: Array) -> Array:
@@ -87,4 +98,5 @@ def sphere(dim: int, radius: float) -> Kernel:
         parts = [p, unit, axis / np.abs(axis[:, :1]), np.full((len(p), 1), radius)]
         return np.concatenate(parts, axis=1)
 
-    return Kernel(dim + 1, dim, _sums_of(dim), base, dim + 1)
+    hessian = partial(hessians.curved, dim, 1 / radius**2)
+    return Single(dim + 1, dim, _logs_of(dim), base, dim + 1, hessian)

@@ -69,9 +69,9 @@ class Chart(ABC):
     def chart_error(self, center: Array, radius: float) -> float:
         """A bound on the rounding of ``chart`` within ``radius`` of ``center``."""
 
+    @abstractmethod
     def kernel(self, size: int) -> Kernel | None:
         """The compiled pass over records of SPD(``size``), where there is one."""
-        return None
 
     @abstractmethod
     def inverse_arb(self, z: Sequence[arb], size: int) -> list[arb]:
@@ -156,6 +156,11 @@ class LogCholesky(Chart):
     """
 
     name = "log-cholesky"
+
+    def kernel(self, size: int) -> Kernel | None:
+        from geodp.kernels.cholesky import log_cholesky
+
+        return log_cholesky(size, self.chart)
 
     def chart(self, p: Array) -> Array:
         factor = cholesky(p)

@@ -16,6 +16,11 @@ from geodp.spaces.batch import EPS, array, broadcast, dot, length, misfits, quie
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
+
+_LARGEST = 1024  # dimensions of a compiled pass, whose sums stay in the cache
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Euclidean(Space):
@@ -66,6 +71,11 @@ class Euclidean(Space):
     @property
     def is_two_point_homogeneous(self) -> bool:
         return True
+
+    def kernel(self) -> Kernel | None:
+        from geodp.kernels.euclidean import euclidean
+
+        return euclidean(self._dim) if self._dim <= _LARGEST else None
 
     def contains(self, x: ArrayLike) -> BoolArray:
         if (wrong := misfits(x, self.point_shape)) is not None:

@@ -17,6 +17,8 @@ from geodp.spaces.batch import array, length, misfits, quiet
 if TYPE_CHECKING:
     from flint import arb
 
+    from geodp.kernels.kernel import Kernel
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Product(Space):
@@ -99,6 +101,14 @@ class Product(Space):
             flat.append(part.reshape(*batch, math.prod(factor.point_shape)))
         batch = np.broadcast_shapes(*(part.shape[:-1] for part in flat))
         return np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in flat], axis=-1)
+
+    def kernel(self) -> Kernel | None:
+        from geodp.kernels.product import Combined
+
+        parts = [factor.kernel() for factor in self._factors]
+        shapes = tuple(factor.point_shape for factor in self._factors)
+        found = tuple(part for part in parts if part is not None)
+        return Combined(found, shapes) if len(found) == len(parts) else None
 
     def _split_coords(self, z: ArrayLike) -> list[Array]:
         z, parts, at = array(z), [], 0

@@ -29,7 +29,7 @@ from geodp.statistics.solver import Problem, frechet_mean
 
 _RELATIVE_ERROR = 1e-9  # of the radius: far below what one record moves the mean
 _SUBSAMPLE = 4096
-_LARGEST_SUBSAMPLE = 2**17
+_LARGEST_SUBSAMPLE = 2**14
 
 
 def _silent() -> None:
@@ -202,8 +202,8 @@ def certifying_gradient(space: Space, center: Array, ball: Ball) -> float:
 
 
 def _curved_mean(statistic: FrechetMean, part: _Factor) -> Array:
-    ball = part.records.ball
-    whole = part.records.ball.space
+    ball, kernel = part.records.ball, part.records.kernel
+    whole = ball.space
     problem = Problem(
         space=part.space,
         center=part.center,
@@ -214,6 +214,6 @@ def _curved_mean(statistic: FrechetMean, part: _Factor) -> Array:
         subsample=whole.split(part.records.subsample(_sample_size(len(part.records))))[part.index],
         center_log=part.center_log,
         progress=statistic.progress,
-        kernel=part.records.kernel,
+        kernel=None if kernel is None else kernel.factors[part.index],
     )
     return frechet_mean(problem)

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass, field
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError
-from geodp.spaces.base import Space
+from geodp.spaces.base import Array, Space
 from geodp.spaces.batch import dot
 from geodp.spaces.euclidean import Euclidean
-from geodp.spaces.lattice import LogSum
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
 from geodp.statistics.protocol import Certified
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.route import Route
-from geodp.statistics.tangent_moments import hessian_bounds, numbers_route
+from geodp.statistics.tangent_moments import float_rounding, hessian_bounds, numbers_route
+
+if TYPE_CHECKING:
+    from geodp.kernels.kernel import Kernel
+    from geodp.kernels.reduce import Reducer
 
 VARIANCE = "Fréchet variance"
 SHARE = "share of replaced records"
 _UP = 1 + 1e-12
-_FLOATS = 2.0**-44
 
 
 @final
@@ -64,7 +65,9 @@ class FrechetVariance:
         tau = FrechetMean(self.domain).error_bound
         reach, e = 2 * r + tau, space.log_error(self.domain.center, r + tau)
         above = hessian_bounds(space, min(reach, 2 * r * (1 + 1e-9)))[1] * tau * tau
-        error = above * _UP + 2 * (2 * reach * e + e * e) + _FLOATS * reach * reach
+        error = (
+            above * _UP + 2 * (2 * reach * e + e * e) + float_rounding(space.dim) * reach * reach
+        )
         object.__setattr__(self, "error_bound", float(np.nextafter(error, np.inf)))
         route = numbers_route(1, "Fréchet variance", self.domain)
         object.__setattr__(self, "route", route)
@@ -89,9 +92,29 @@ class FrechetVariance:
         """The variance, shape ``(1,)``."""
         clipped, ball = self.domain.clip(records), self.domain
         mean = FrechetMean(ball).evaluate(clipped).value
-        logs = (ball.space.log_coords(mean, chunk) for chunk in clipped.chunks())
-        sums = (LogSum.of(dot(z, z)[:, None], 8 * ball.reach**2) for z in logs)
-        return Certified(functools.reduce(LogSum.merge, sums).mean_log, self.error_bound)
+        return Certified(clipped.term_sum(_Squares(ball, mean)).mean_log, self.error_bound)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Squares:
+    """Squared distances from a point of the ball, as ``Terms``."""
+
+    ball: Ball
+    origin: Array
+
+    @property
+    def largest(self) -> float:
+        return 4 * self.ball.reach**2
+
+    def terms(self, chunk: Array) -> Array:
+        z = self.ball.space.log_coords(self.origin, chunk)
+        return dot(z, z)[:, None]
+
+    def reducer(self, kernel: Kernel) -> Reducer | None:
+        from geodp.kernels.moments import distances
+
+        return distances(kernel.dim, 2)
 
 
 @final

@@ -15,6 +15,7 @@ from geodp.kernels.threads import each
 from geodp.progress import tick
 from geodp.spaces.base import Array, BoolArray
 from geodp.spaces.lattice import LogSum
+from geodp.statistics.terms import Terms, fused_term_sum, term_sum
 
 if TYPE_CHECKING:
     from geodp.kernels.kernel import Kernel
@@ -59,6 +60,10 @@ class ClippedRecords(ABC):
 
         Exact sums: the same for every number of threads and workers.
         """
+
+    @abstractmethod
+    def term_sum(self, terms: Terms) -> LogSum:
+        """The sum of all records' terms, exact likewise."""
 
     @abstractmethod
     def subsample(self, size: int) -> Array:
@@ -160,11 +165,29 @@ class LocalRecords(ClippedRecords):
             parts = (space.log_sum(x, chunk, scale) for chunk in chunks)
             return _summed(parts)
 
-        fused = self.kernel.at(x)
+        kernel = self.kernel if factor is None else self.kernel.factors[factor]
+        fused = kernel.at(x)
 
         def one(block: int) -> LogSum:
             with np.errstate(all="ignore"):
-                return space.log_sum(x, self._clipped(block), scale, fused)
+                part = self._clipped(block)
+                if factor is not None:
+                    part = whole.split(part)[factor]
+                return space.log_sum(x, part, scale, fused)
+
+        return _summed(each(one, range(len(self._replaced))))
+
+    def term_sum(self, terms: Terms) -> LogSum:
+        kernel, space, limit = self.kernel, self.ball.space, 4 * self.ball.reach
+        reducer = None if kernel is None else terms.reducer(kernel)
+        if kernel is None or reducer is None:
+            return _summed(term_sum(terms, chunk) for chunk in self.chunks())
+        fused = kernel.at(terms.origin)
+
+        def one(block: int) -> LogSum:
+            with np.errstate(all="ignore"):
+                part = self._clipped(block)
+                return fused_term_sum(terms, space, fused, reducer, part, limit)
 
         return _summed(each(one, range(len(self._replaced))))
 

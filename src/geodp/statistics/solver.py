@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodp.spaces.base import Array, Space
+from geodp.spaces.batch import unvech
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.sensitivity import safe_iterations
 
@@ -26,6 +27,8 @@ _SUBSAMPLE_STEPS = 12
 FAST_PASSES = 30
 _HESSIAN_FLOATS = 2**16  # entries of the Hessians that are averaged
 _LEAST_HESSIANS = 128
+_HESSIAN_SCALE = 64.0  # of the lattice; a coarse or wrapped sum here would cost time alone
+_ROOT2 = 2.0**0.5
 _BLOCK = 1024  # records of the subsample at a time
 CERTIFIED = 0.45  # of the target: twice that, and rounding, is what a last step may cost
 
@@ -96,7 +99,7 @@ def _fast(problem: Problem) -> tuple[Array | None, Array]:
             best, least = x, norm
         certified = norm <= CERTIFIED * problem.target
         if last is None or norm > before / 2:
-            hessian = _mean_hessian(space, x, problem.subsample)
+            hessian = _mean_hessian(problem, x)
         else:
             hessian = _secant(last[0], last[1], last[2] - g)
         step = newton_step(hessian, g)
@@ -113,23 +116,29 @@ def _fast(problem: Problem) -> tuple[Array | None, Array]:
 def _subsample_mean(problem: Problem) -> Array:
     """A starting point: the subsample's mean, roughly, its gradient shifted by what it lacks at the
     centre. Its accuracy affects speed alone."""
-    space, records = problem.space, problem.subsample
-    x = problem.center
+    space, x = problem.space, problem.center
     known = problem.center_log
     shift = 0.0 if known is None else known - problem.sampled(x)
     for _ in range(_SUBSAMPLE_STEPS):
         g = problem.sampled(x) + shift
         if np.linalg.norm(g) <= 1e-5 * problem.radius:
             break
-        hessian = _mean_hessian(space, x, records, _HESSIAN_FLOATS // 8)
+        hessian = _mean_hessian(problem, x, _HESSIAN_FLOATS // 8)
         x = problem.pull_in(space.exp_coords(x, newton_step(hessian, g)))
     return x
 
 
-def _mean_hessian(space: Space, x: Array, records: Array, floats: int = _HESSIAN_FLOATS) -> Array:
-    """Over evenly spaced records."""
+def _mean_hessian(problem: Problem, x: Array, floats: int = _HESSIAN_FLOATS) -> Array:
+    """Over evenly spaced records of the subsample."""
+    space, records = problem.space, problem.subsample
     step = max(1, len(records) // max(_LEAST_HESSIANS, floats // space.dim**2))
     chosen = records[::step]
+    reducer = None if problem.kernel is None else problem.kernel.hessian()
+    if problem.kernel is not None and reducer is not None:
+        scale, far = _HESSIAN_SCALE * (1 + 4 * problem.radius), 4 * problem.radius
+        mean = reducer.mean(problem.kernel.at(x), np.ascontiguousarray(chosen), scale, far)
+        if mean is not None:
+            return unvech(mean, space.dim, _ROOT2)
     total = sum(space.hessian(x, b).sum(axis=0) for b in _blocks(chosen, _LEAST_HESSIANS))
     return np.asarray(total / len(chosen))
 

@@ -7,12 +7,11 @@ docs/proofs/inference.
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,11 +21,14 @@ from geodp.errors import ConditionError, SpaceError
 from geodp.spaces.base import Array, Space
 from geodp.spaces.batch import dot, vech
 from geodp.spaces.euclidean import Euclidean
-from geodp.spaces.lattice import LogSum
 from geodp.statistics.domain import Ball
 from geodp.statistics.protocol import Certified
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.route import Route
+
+if TYPE_CHECKING:
+    from geodp.kernels.kernel import Kernel
+    from geodp.kernels.reduce import Reducer
 
 DISTANCES = {2: "mean squared distance", 4: "mean fourth power of the distance"}
 COVARIANCE = "tangent covariance"
@@ -34,7 +36,9 @@ HESSIAN = "mean Hessian"
 ROOT2 = math.sqrt(2.0)
 _UP = 1 + 1e-12  # covers the rounding of the few float operations of a sensitivity
 _FLOATS = 2.0**-44  # rounding of the float operations on one record, relative to the term's size
+_EPS = 2.0**-52
 _NARROWEST = 1e-6  # a public spread, relative to the radius
+_WIDEST = 40.0  # times the curvature radius: beyond, numpy takes Hessians
 _HESSIANS = 64.0  # allowance: how much a Hessian can magnify the relative error of a logarithm
 
 
@@ -75,6 +79,15 @@ class MeanOfTerms(ABC):
     def terms(self, chunk: Array) -> Array:
         """The terms ``(n, size)`` of clipped records ``(n, *point_shape)``."""
 
+    @abstractmethod
+    def reducer(self, kernel: Kernel) -> Reducer | None:
+        """The compiled sum of the same terms, if there is one."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> Array:
+        """The point that records are seen from."""
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -95,7 +108,8 @@ class MeanOfTerms(ABC):
 
     @property
     def error_bound(self) -> float:
-        return float(np.nextafter(self.term_error + _FLOATS * self.largest, np.inf))
+        rounding = float_rounding(self.domain.space.dim) * self.largest
+        return float(np.nextafter(self.term_error + rounding, np.inf))
 
     @property
     def route(self) -> Route:
@@ -107,9 +121,12 @@ class MeanOfTerms(ABC):
 
     def evaluate(self, records: ArrayLike | ClippedRecords) -> Certified:
         """The mean of the clipped records' terms, shape ``(size,)``."""
-        chunks = self.domain.clip(records).chunks()
-        sums = (LogSum.of(self.terms(x), 2 * self.largest) for x in chunks)
-        return Certified(functools.reduce(LogSum.merge, sums).mean_log, self.error_bound)
+        return Certified(self.domain.clip(records).term_sum(self).mean_log, self.error_bound)
+
+
+def float_rounding(dim: int) -> float:
+    """Rounding of the float operations on ``dim`` coordinates, relative to a term's size."""
+    return max(_FLOATS, (dim + 8) * _EPS)
 
 
 def numbers_route(size: int, label: str, domain: Ball, at: object = None) -> Route:
@@ -219,6 +236,15 @@ class DistanceMoment(MeanOfTerms):
         view = self._view
         return float((view.reach + view.log_error) ** self.power - view.reach**self.power) * 2
 
+    @property
+    def origin(self) -> Array:
+        return self._view.at
+
+    def reducer(self, kernel: Kernel) -> Reducer | None:
+        from geodp.kernels.moments import distances
+
+        return distances(kernel.dim, self.power)
+
     def terms(self, chunk: Array) -> Array:
         z = self._view.logs(chunk)
         return np.asarray(dot(z, z)[:, None] ** (self.power // 2))
@@ -295,6 +321,15 @@ class TangentCovariance(MeanOfTerms):
         e = self._view.log_error
         return 2 * self._radius * e + e * e
 
+    @property
+    def origin(self) -> Array:
+        return self._view.at
+
+    def reducer(self, kernel: Kernel) -> Reducer | None:
+        from geodp.kernels.moments import products
+
+        return products(kernel.dim, math.inf if self.spread is None else self.spread)
+
     def terms(self, chunk: Array) -> Array:
         u = self._view.logs(chunk)
         if self.spread is not None:
@@ -370,7 +405,23 @@ class MeanHessian(MeanOfTerms):
     @property
     def term_error(self) -> float:
         view = self._view
-        return _HESSIANS * self.largest * view.log_error / view.reach
+        allowed = _HESSIANS * self.largest * view.log_error / view.reach
+        high = math.sqrt(max(0.0, self.domain.space.curvature[1]))
+        angle = high * view.reach
+        if angle <= 1.0:  # there, and where no curvature is positive, the allowance is larger
+            return allowed
+        steep = angle / math.sin(angle) ** 2 - 1 / math.tan(angle)
+        slope = 4 * high * math.sqrt(self.domain.space.dim + 1) * steep
+        return max(allowed, slope * view.log_error) * _UP
+
+    @property
+    def origin(self) -> Array:
+        return self._view.at
+
+    def reducer(self, kernel: Kernel) -> Reducer | None:
+        low, high = self.domain.space.curvature
+        angle = math.sqrt(max(-low, high)) * self._view.reach
+        return kernel.hessian() if angle <= _WIDEST else None
 
     def terms(self, chunk: Array) -> Array:
         return vech(self.domain.space.hessian(self._view.at, chunk), ROOT2)
