@@ -37,7 +37,8 @@ from typing import Any
 
 CODE = ("python", "sh", "console")
 RULES = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-NUMBER = re.compile(r"(?<![\w.:])[-+]?\d+(\.\d*)?(e[-+]?\d+)?(?![\w])")
+# with the blanks around it: numpy's columns widen where a number is negative or long
+NUMBER = re.compile(r"[ \t]*(?<![\w.:])[-+]?\d+(\.\d*)?(e[-+]?\d+)?(?![\w])[ \t]*")
 
 
 class PageError(Exception):

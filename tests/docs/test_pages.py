@@ -1,27 +1,60 @@
 """The documentation's examples run, its formulas convert, its figures follow from closed forms."""
 
-import doctest
 import math
 import re
+import shlex
 from pathlib import Path
 
+import blocks
 import numpy as np
 import pytest
 
 import geodp
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)
+PAGES = sorted([DOCS.parent / "README.md", *DOCS.rglob("*.md")])
+BLOCKS = [block for page in PAGES for block in blocks.blocks_of(page)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_examples_run(page: Path) -> None:
-    failures, _ = doctest.testfile(str(page), module_relative=False)
-    assert failures == 0
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.parent.name != "tutorials"],  # test_tutorials.py
+    ids=lambda p: p.stem,
+)
+def test_blocks_run(page: Path, tmp_path: Path) -> None:
+    blocks.run(page, tmp_path)
 
 
-def test_some_page_has_examples() -> None:
-    assert any(">>>" in page.read_text() for page in PAGES)
+def test_no_code_hides_in_a_block_that_is_not_run() -> None:
+    """Every fence says its language, and text holds no command."""
+    assert sum(block.runs for block in BLOCKS) > 50
+    for block in BLOCKS:
+        assert block.language, block.place
+        if block.language == "text":
+            typed = re.search(r"^(\$|>>>|(geodp|pip|make|python) [^v])", block.text, re.MULTILINE)
+            assert typed is None, block.place
+
+
+def test_commands_on_the_pages_use_real_options() -> None:
+    """Those that are not run too."""
+    import click
+
+    from geodp.cli import main
+
+    seen = 0
+    for block in (x for x in BLOCKS if x.language in ("sh", "console")):
+        for line in re.findall(
+            r"^(?:\$ )?geodp (.*)$", block.text.replace("\\\n", " "), re.MULTILINE
+        ):
+            name, *words = shlex.split(line.partition(" #")[0].partition(" > ")[0])
+            command: click.Command = main.commands[name]
+            if isinstance(command, click.Group):
+                command = command.commands[words[0]]
+            known = {option for param in command.params for option in param.opts}
+            used = {word for word in words if word.startswith("--")}
+            assert used <= known | {"--no-header"}, (block.place, line)
+            seen += 1
+    assert seen > 50
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
@@ -58,21 +91,6 @@ def test_laplace_is_nearer_up_to_dimension_13() -> None:
         if d < sigma * math.sqrt(2) * math.exp(math.lgamma((d + 1) / 2) - math.lgamma(d / 2))
     ]
     assert nearer == list(range(2, 14))
-
-
-def test_command_line_example_uses_real_options() -> None:
-    from geodp.cli import main
-
-    text = (DOCS / "command-line.md").read_text()
-    lines = re.findall(r"^geodp (\w+) (.*)$", text, flags=re.MULTILINE)
-    assert len(lines) == 4
-    for name, rest in lines:
-        known = {option for param in main.commands[name].params for option in param.opts}
-        assert set(re.findall(r"--[\w-]+", rest)) <= known
-        needed = {
-            p.opts[0] for p in main.commands[name].params if p.required and p.opts[0][0] == "-"
-        }
-        assert needed <= set(rest.split())
 
 
 def test_every_public_module_is_described() -> None:
