@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import geodp as gd
 from geodp.sklearn import PrivateFrechetMean, PrivateTangentCovariance, TangentFeatures
+from sklearn import config_context
 
 GAUSSIAN = "wrapped-gaussian"
 
@@ -93,6 +94,33 @@ def test_tangent_features_span_pyriemanns_space():
     with pytest.raises(gd.InputError, match="no points of spd:3") as caught:
         ours.transform(x)
     assert "3" not in str(caught.value).replace("spd:3", "")
+
+
+def test_all_records_of_a_person_count_as_one():
+    x, whose = matrices(60, seed=8), np.repeat(np.arange(20), 3)
+    how = {"radius": 1.5, "mechanism": GAUSSIAN, "random_state": 3}
+    mean = PrivateFrechetMean(**how).fit(x, entities=whose)
+    assert (mean.release_.n, mean.release_.unit) == (20, "person")
+    one_each = PrivateFrechetMean(**how).fit(x[::3])
+    assert mean.release_.scale == pytest.approx(one_each.release_.scale, rel=1e-3)
+    strong = {**how, "guarantee": gd.GaussianDP(1e6)}
+    ball = gd.Ball(gd.SPD(3), np.eye(3), 1.5)
+    exact = gd.FrechetMean(ball)
+    of_each = np.array([exact.evaluate(x[whose == one]).value for one in range(20)])
+    found = PrivateFrechetMean(**strong).fit(x, entities=whose).mean_
+    np.testing.assert_allclose(found, exact.evaluate(of_each).value, atol=1e-5)
+    spread = PrivateTangentCovariance(mean.release_, **how).fit(x, entities=whose)
+    assert spread.release_.n == 20
+    with pytest.raises(gd.InputError, match="one id for each record"):
+        PrivateFrechetMean(**how).fit(x, entities=whose[:5])
+
+
+def test_entities_are_routed_by_scikit_learn():
+    x, whose = matrices(60, seed=8), np.repeat(np.arange(20), 3)
+    with config_context(enable_metadata_routing=True):
+        mean = PrivateFrechetMean(radius=1.5, mechanism=GAUSSIAN, random_state=3)
+        pipe = make_pipeline(mean.set_fit_request(entities=True))
+        assert pipe.fit(x, entities=whose)[-1].release_.n == 20
 
 
 def test_in_a_pipeline():

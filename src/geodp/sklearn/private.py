@@ -28,8 +28,12 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
     def _keep(self, ball: Ball, out: Release) -> None:
         """Set the fitted attributes."""
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, entities: Any = None) -> Self:
         """Release the statistic of the records ``X``, one row or matrix each; ``y`` is not used.
+
+        ``entities`` holds one id for each record where a person has several: all records of a
+        person then count as one, and the promise is about the person. In a pipeline it is routed
+        as scikit-learn's ``sample_weight`` is (``set_fit_request(entities=True)``).
 
         Records outside the ball are moved by its rule, NaN and what is no point to the centre:
         nothing is raised because of a value. With a ledger this charges it, once for each
@@ -52,6 +56,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             GaussianDP(1) if self.guarantee is None else self.guarantee,
             self.mechanism,
             unit=self.unit,
+            entities=entities,
             ledger=self.ledger,
             dataset=self.dataset,
             group=self.group,
