@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import geodp as gd
-from geodp.cli import build, strategies
+from geodp.cli import build, grouping, reading, strategies
 from geodp.cli.build import Given
 from geodp.errors import InputError
 from geodp.io import Layout, layout_for
 from geodp.io.spec import Spec, read_spec
 from geodp.mechanisms import Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.statistics.entities import Entities
 
 _SPELLED = ("layout", "columns", "lonlat", "poincare")
 _SAID = (
     *("space", "statistic", "center", "radius", "eigenvalues", "degrees", "physical_unit"),
     *("component_order", "frame", "pure", "approx", "gdp", "renyi", "zcdp", "unit", "value"),
-    *("sensitivity",),
+    *("sensitivity", "per_entity"),
 )  # what a spec states, or rules out
 
 
@@ -41,6 +42,12 @@ class Asked:
     given: Given
     spec: Spec | None = field(default=None)
 
+    def entities(self, ids: Any, n: int) -> Entities | None:
+        """Whose ``n`` records with these ids are; None where each is by itself."""
+        if self.spec is None:
+            return grouping.entities(self.given, ids, n)
+        return self.spec.grouped(ids, n)
+
     def check_count(self, n: int) -> None:
         """Refuse where the spec states another number of records."""
         if self.spec is not None:
@@ -57,6 +64,7 @@ def asked(files: Sequence[str], given: Given) -> Asked:
         raise InputError("Say where the records live (--space), or name a SPEC.json first.")
     space, layout = build.space_and_layout(given)
     promise = build.guarantee(given)
+    given = reading.declared(files, given, space)
     own = given["value"] is not None
     domain = build.ball(given, layout, required=not own and strategies.needs_ball(given))
     considered = strategies.mechanisms(given, layout, given["mechanism"] or "best")
@@ -74,12 +82,19 @@ def _by_spec(files: Sequence[str], given: Given) -> Asked:
             raise InputError(f"The spec says what is asked for; leave out --{_dashed(name)}.")
     if given["bound"] != "sharp":
         raise InputError("The spec says what is asked for; leave out --bound.")
-    spec = read_spec(files[0])
+    spec = read_spec(files[0], lambda space: reading.declared(files[1:], {}, space))
     domain: Any = spec.statistic.ball
     layout = layout_for(spec.space, **{name: given[name] for name in _SPELLED})
     considered = strategies.mechanisms(given, layout, spec.mechanism)
     strategies.check_serves(considered, spec.statistic, spec.guarantee, given)
-    declared = dict(given) | {"physical_unit": None if domain is None else domain.physical_unit}
+    if spec.entities is not None and given["entities"] is not None:
+        raise InputError("The spec names the column of ids itself; leave out --entities.")
+    column = {} if spec.entities is None else {"entities": spec.entities}
+    if not column and given["entities"] is None:
+        spec.grouped(None, 0)  # refuses where its statistic needs ids
+    declared = (
+        dict(given) | column | {"physical_unit": None if domain is None else domain.physical_unit}
+    )
     return Asked(
         layout,
         spec.guarantee,

@@ -87,7 +87,8 @@ def _records(files: tuple[str, ...], given: build.Given) -> tuple[Any, Space, st
     if given["space"] is None:
         raise InputError("Say where the records live (--space).")
     space, layout = build.space_and_layout(given)
-    return reading.records(files, given, layout), space, given["physical_unit"]
+    unit = reading.declared(files, given, space)["physical_unit"]
+    return reading.records(files, given, layout), space, unit
 
 
 def _in_unit(points: Array, space: Space, unit: str | None, target: str) -> Array:

@@ -8,18 +8,22 @@ from typing import Any
 
 import click
 
+from geodp.cli import reading
 from geodp.cli.build import Given
 from geodp.cli.options import Decorator
 from geodp.errors import InputError
+from geodp.io import Layout
+from geodp.io.arrays import load_npy
+from geodp.io.source import named
 from geodp.statistics.entities import Entities, PerEntity, entities_of
 from geodp.statistics.protocol import Statistic
 
 entities_option = click.option(
     "--entities",
     metavar="FILE|COLUMN",
-    help="Whose record each is, where a person has several: a text file with one id a line, a .npy "
-    "array, or the name of an array (column) in a .npz (.parquet) FILE of records. All records of "
-    "a person then count as one, by their mean.",
+    help="Whose record each is, where a person has several: a column of ids in the FILE of records "
+    "(.parquet; CSV with --header; .npz, an array), or else a file of its own, text with one id a "
+    "line or .npy. All records of a person then count as one, by their mean.",
 )
 per_entity_option: Decorator[Any] = click.option(
     "--per-entity",
@@ -29,14 +33,22 @@ per_entity_option: Decorator[Any] = click.option(
 )
 
 
-def entities(given: Given, files: Sequence[str], records: Any) -> Entities | None:
-    """The entities of the records that were read, None where each record is by itself."""
-    asked, most = given["entities"], given.get("per_entity")
+def read(
+    files: Sequence[str], given: Given, layout: Layout, *, guess: bool = False
+) -> tuple[Any, Any]:
+    """The records, and the id of each; None where each record is by itself."""
+    asked = given["entities"]
     if asked is None:
-        return entities_of(None, 0, most)
-    if records is None:
-        raise InputError("--entities groups records; a --value has none.")
-    return entities_of(_ids(asked, files, records), len(records), most)
+        return reading.records(files, given, layout, guess=guess), None
+    if Path(asked).is_file():
+        ids = _separate(asked)
+        return reading.records(files, given, layout, guess=guess), ids
+    return reading.grouped(files, given, layout, asked)
+
+
+def entities(given: Given, ids: Any, n: int) -> Entities | None:
+    """The entities of ``n`` records with these ids, None where each record is by itself."""
+    return entities_of(ids, n, given.get("per_entity"))
 
 
 def of_entities(statistic: Statistic, groups: Entities | None) -> Statistic:
@@ -44,24 +56,10 @@ def of_entities(statistic: Statistic, groups: Entities | None) -> Statistic:
     return statistic if groups is None else PerEntity(statistic, groups.rule)
 
 
-def _ids(asked: str, files: Sequence[str], records: Any) -> Any:
-    column = getattr(records, "ids", None)
-    if column is not None and not Path(asked).exists():
-        return column(asked)
+def _separate(path: str) -> Any:
     try:
-        if len(files) == 1 and files[0].endswith(".npz") and not Path(asked).exists():
-            return _array(files[0], asked)
-        if asked.endswith(".npy"):
-            return _array(asked, None)
-        return Path(asked).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"--entities {asked!r} is neither a file of ids nor a column of the records' file."
-        ) from error
-
-
-def _array(path: str, name: str | None) -> Any:
-    import numpy as np
-
-    found = np.load(path, allow_pickle=False)
-    return found if name is None else found[name]
+        if path.lower().endswith(".npy"):
+            return load_npy(path, named(path))
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise InputError(f"The ids in {path!r} cannot be read as text, one a line.") from error

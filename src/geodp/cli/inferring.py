@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, options, reading
-from geodp.cli.grouping import entities, entities_option
+from geodp.cli import build, grouping, options, reading
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.cli.progress import progress_option, shown
@@ -43,7 +42,7 @@ from geodp.errors import InputError
 @click.option(
     "--unit", callback=options.writable_text, metavar="TEXT", help="What one record is: person."
 )
-@entities_option
+@grouping.entities_option
 @click.option("--seed", type=click.IntRange(min=0), help="Simulate with this seed: NOT PRIVATE.")
 @click.option("--out", metavar="PATH", help="Save the JSON document here too.")
 @options.ledger_options
@@ -63,14 +62,16 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     """
     output = Output(quiet)
     ledger = build.ledger(given)
-    _, layout = build.space_and_layout(given)
+    space, layout = build.space_and_layout(given)
+    given = dict(reading.declared(files, given, space))
     promise = build.guarantee(given)
     domain = build.ball(given, layout, required=True)
     assert domain is not None
     check_writable(given["out"], *files, given["center"], given["by"])
     labels = None if given["by"] is None else _labels(given["by"])
-    records = domain.accept(reading.records(files, given, layout))
-    groups = entities(given, files, records)
+    found, ids = grouping.read(files, given, layout)
+    records = domain.accept(found)
+    groups = grouping.entities(given, ids, len(records))
     with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:
         warnings.simplefilter("ignore")  # a warning could depend on a record
         found = gd.infer(

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from geodp.cli import build, options, reading
+from geodp.cli import build, grouping, options, reading
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError
 from geodp.io import inspect_records, layout_for, read_point
 from geodp.io.understood import understood
+from geodp.statistics.declarations import DECLARED
 
 _WARNING = "NOT PRIVATE: what follows is read off the raw records. For the curator alone."
 _DECLARED = (
@@ -33,6 +34,7 @@ _DECLARED = (
     help="A public point of known size (origin, a file or numbers, as declared) to see the unit "
     "by. Default, for tensors in a unit of diffusivity: free water.",
 )
+@grouping.entities_option
 @click.option("--picture", metavar="PATH", help="Draw the records as understood (.png, .svg).")
 @options.json_option
 def inspect(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
@@ -43,6 +45,7 @@ def inspect(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     """
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
+    typed, given = given, dict(reading.declared(files, given, space))
     ball = build.ball(given, layout, required=False, declared_alone=True)
     reference = None
     if given["reference"] is not None:
@@ -60,9 +63,13 @@ def inspect(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
         frame=given["frame"],
         reference=reference,
     )
-    records = reading.records(files, given, layout, guess=True)
+    records, ids = grouping.read(files, given, layout, guess=True)
+    groups = grouping.entities(given, ids, len(records))
     declared["columns"] = reading.columns(files, given, layout)
+    declared["from_metadata"] = [k for k in DECLARED if given[k] is not None and typed[k] is None]
     facts = declared | inspect_records(records, space, ball)
+    if groups is not None:
+        facts["entities"] = {"number": len(groups), "records_of_each": groups.sizes()}
     if given["picture"] is not None:
         from geodp.plots.entries import draw_records
 
@@ -74,15 +81,23 @@ def inspect(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
 
 def _page(facts: dict[str, Any]) -> list[str]:
     n, places, points = facts["records"], facts["places"], facts["points"]
+    known = facts["from_metadata"]
     what = "records" if places == 1 else f"places in {n} records"
     lines = [
         _WARNING,
         f"{n} records of {facts['space']}: shape {tuple(facts['shape'])}, {facts['dtype']}",
-        *(f"  {name}: {facts[key]}" for key, name in _DECLARED if facts[key] is not None),
+        *(
+            f"  {name}: {facts[key]}{', as the file says' if key in known else ''}"
+            for key, name in _DECLARED
+            if facts[key] is not None
+        ),
         f"  points of the space: {points}{'' if places == 1 else f' ({what})'}",
         f"  other {what}: {n * places - points} (of these with NaN or infinity: "
         f"{n * places - facts['finite']})",
     ]
+    if (groups := facts.get("entities")) is not None:
+        each = ", ".join(f"{name} {count:g}" for name, count in groups["records_of_each"].items())
+        lines.append(f"  entities: {groups['number']}; records of each: {each}")
     for found in facts["matrices"]:
         lines.append(
             f"  {found['size']}x{found['size']} matrices: {found['asymmetric']} not symmetric, "

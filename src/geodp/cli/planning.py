@@ -11,9 +11,14 @@ from geodp.cli import build, options, strategies
 from geodp.cli.grouping import per_entity_option
 from geodp.cli.output import Output
 from geodp.cli.program import EXIT_CODES
+from geodp.errors import InputError, MismatchError
+from geodp.io.parquet import ParquetFacts
+from geodp.io.records import is_parquet
+from geodp.statistics.declarations import agreed
 
 
 @click.command(epilog=EXIT_CODES, short_help="Rank mechanisms by expected error.")
+@click.argument("file", required=False, metavar="[FILE]")
 @options.space_option
 @options.layout_options
 @options.ball_options
@@ -21,9 +26,8 @@ from geodp.cli.program import EXIT_CODES
 @click.option(
     "--n",
     type=click.IntRange(2, 2**53),
-    required=True,
     metavar="N",
-    help="The public number of records.",
+    help="The public number of records. Default: what the metadata of FILE say.",
 )
 @click.option(
     "--releases",
@@ -49,10 +53,19 @@ from geodp.cli.program import EXIT_CODES
 )
 @per_entity_option
 @options.json_option
-def plan(n: int, releases: int, replaced: str, quiet: bool, **given: Any) -> None:
-    """Rank mechanisms by the distance a release will land from the mean. Reads no data."""
+def plan(
+    file: str | None, n: int | None, releases: int, replaced: str, quiet: bool, **given: Any
+) -> None:
+    """Rank mechanisms by the distance a release will land from the mean. Reads no data.
+
+    A Parquet FILE tells the number of records, unit, order and frame by its metadata alone.
+    """
     output = Output(quiet)
     space, layout = build.space_and_layout(given)
+    if file is not None:
+        n, given = _of_metadata(file, n, given, space)
+    if n is None:
+        raise InputError("Say how many records there are (--n), a public number.")
     promise = build.guarantee(given)
     domain = build.ball(given, layout, required=strategies.needs_ball(given))
     considered = strategies.mechanisms(given, layout, *given["mechanism"])
@@ -70,6 +83,21 @@ def plan(n: int, releases: int, replaced: str, quiet: bool, **given: Any) -> Non
     )
     output.document(outcome.to_json())
     output.prose(repr(outcome))
+
+
+def _of_metadata(
+    file: str, n: int | None, given: build.Given, space: gd.Space
+) -> tuple[int, dict[str, Any]]:
+    """The number of records and what they are, as a Parquet file says."""
+    if not is_parquet(file):
+        raise InputError("A plan reads no data: FILE is a .parquet file, whose metadata suffice.")
+    found = ParquetFacts.of(file, space)
+    if given["entities"] and n is None:
+        raise InputError("With --entities say the number of persons (--n): metadata do not.")
+    if not given["entities"] and n not in (None, found.rows):
+        raise MismatchError("--n is another number of records than the file's: leave it out.")
+    count = found.rows if n is None else n
+    return count, dict(given) | agreed(given, found.declared)
 
 
 @click.command(epilog=EXIT_CODES, short_help="The noise scale for a sensitivity.")

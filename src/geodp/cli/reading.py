@@ -8,10 +8,22 @@ from typing import Any
 from geodp.cli.build import Given
 from geodp.errors import InputError
 from geodp.io import Layout, Tensors, read_subjects, read_voxels
+from geodp.io.grouped import grouped_layout
 from geodp.io.matrices_layout import in_words
 from geodp.io.nifti import Grid, Volume, is_volume
+from geodp.io.parquet import ParquetFacts
 from geodp.io.places import Places, places_of
-from geodp.io.records import read_layout
+from geodp.io.records import is_parquet, read_layout
+from geodp.spaces.base import Space
+from geodp.statistics.declarations import agreed
+
+
+def declared(files: Sequence[str], given: Given, space: Space) -> Given:
+    """The options, and of physical unit, component order and frame what a Parquet file's metadata
+    say where the options do not; no record is read."""
+    if len(files) != 1 or not is_parquet(files[0]):
+        return given
+    return dict(given) | agreed(given, ParquetFacts.of(files[0], space).declared)
 
 
 def records(files: Sequence[str], given: Given, layout: Layout, *, guess: bool = False) -> Any:
@@ -19,12 +31,27 @@ def records(files: Sequence[str], given: Given, layout: Layout, *, guess: bool =
     kinds = {is_volume(name) for name in files}
     if kinds == {True}:
         return _volumes(files, given, layout)
+    name = _single(files, given)
+    return read_layout(name, layout, key=given["key"], header=given["header"], guess=guess)
+
+
+def grouped(files: Sequence[str], given: Given, layout: Layout, column: str) -> tuple[Any, Any]:
+    """The records in one file, and the id of each in a column of it."""
+    if any(map(is_volume, files)):
+        raise InputError(
+            f"--entities {column!r} is no file of ids, and a NIfTI file has no columns."
+        )
+    name = _single(files, given)
+    return grouped_layout(name, layout, column, key=given["key"], header=given["header"])
+
+
+def _single(files: Sequence[str], given: Given) -> str:
     for name in ("mask", "atlas", "subjects"):
         if given[name]:
             raise InputError(f"--{name} belongs to NIfTI files alone.")
     if len(files) != 1:
         raise InputError("Name one FILE of records; only NIfTI files may be several (--subjects).")
-    return read_layout(files[0], layout, key=given["key"], header=given["header"], guess=guess)
+    return files[0]
 
 
 def columns(files: Sequence[str], given: Given, layout: Layout) -> str:

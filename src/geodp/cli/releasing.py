@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, options, reading, strategies
+from geodp.cli import build, grouping, options, strategies
 from geodp.cli.asking import Asked, asked
-from geodp.cli.grouping import entities, entities_option, of_entities, per_entity_option
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.cli.progress import progress_option, shown
 from geodp.errors import InputError
 from geodp.io import read_point
+from geodp.statistics.entities import Entities
 from geodp.verbs.paying import Purse
 from geodp.verbs.plan import ranked
 from geodp.verbs.replaced import replaced_part
@@ -48,8 +48,8 @@ _SEEDED = (
     metavar="TEXT",
     help="What one record is: person, scan. Default: the ledger's unit, else record.",
 )
-@entities_option
-@per_entity_option
+@grouping.entities_option
+@grouping.per_entity_option
 @click.option("--value", metavar="FILE", help="Release this point, which you computed, instead.")
 @click.option("--sensitivity", type=float, metavar="D", help="The sensitivity you proved for it.")
 @click.option("--seed", type=click.IntRange(min=0), help="Simulate with this seed: NOT PRIVATE.")
@@ -80,13 +80,12 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
     replaced_part(given["replaced"])
-    records, statistic = _subject(request)
-    groups = entities(given, request.files, records)
+    records, groups, statistic = _subject(request)
     with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:
         warnings.simplefilter("ignore")  # a warning could depend on a record
         # a given value's sensitivity knows no n
         n = 2 if records is None else len(records if groups is None else groups)
-        mechanism = _chosen(request, of_entities(statistic, groups), n, ledger)
+        mechanism = _chosen(request, grouping.of_entities(statistic, groups), n, ledger)
         receipt = gd.release(
             records,
             statistic,
@@ -109,19 +108,23 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
         output.prose(repr(receipt))
 
 
-def _subject(request: Asked) -> tuple[Any, gd.Statistic]:
-    """The records and the statistic, or None and the value that was computed elsewhere."""
+def _subject(request: Asked) -> tuple[Any, Entities | None, gd.Statistic]:
+    """The records, whose they are, and the statistic; or a value that was computed elsewhere."""
     given, mean, layout = request.given, request.mean, request.layout
     if mean is not None:
         if given["sensitivity"] is not None:
             raise InputError("--sensitivity belongs to a --value of your own; leave it out.")
         if not request.files:
             raise InputError("Name the FILE of records, or - for standard input.")
-        found = reading.records(request.files, given, layout)
-        request.check_count(len(found))
-        return (found if mean.ball is None else mean.ball.accept(found)), mean
+        found, ids = grouping.read(request.files, given, layout)
+        groups = request.entities(ids, len(found))
+        request.check_count(len(found if groups is None else groups))
+        return (found if mean.ball is None else mean.ball.accept(found)), groups, mean
     if request.files:
         raise InputError("Give records or a --value, not both.")
+    for name in ("entities", "per_entity"):
+        if given[name] is not None:
+            raise InputError("Entities are groups of records; a --value has none.")
     if given["statistic"] is not None:
         raise InputError("--statistic is for records; a --value is computed already.")
     if given["sensitivity"] is None:
@@ -129,7 +132,7 @@ def _subject(request: Asked) -> tuple[Any, gd.Statistic]:
     if not 0 < given["sensitivity"] < float("inf"):
         raise InputError("The sensitivity must be finite and positive.")
     point = read_point(given["value"], layout, "The value")
-    return None, gd.GivenValue(layout.space, point, given["sensitivity"], request.domain)
+    return None, None, gd.GivenValue(layout.space, point, given["sensitivity"], request.domain)
 
 
 def _chosen(request: Asked, statistic: gd.Statistic, n: int, ledger: gd.Ledger | None) -> Any:

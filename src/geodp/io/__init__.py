@@ -2,6 +2,7 @@
 
 from geodp.io.dask_records import DaskRecords
 from geodp.io.declared import layout_for
+from geodp.io.grouped import read_grouped
 from geodp.io.inspection import inspect_records
 from geodp.io.layout import Layout
 from geodp.io.linear_map import LinearMap
@@ -30,6 +31,7 @@ __all__ = [
     "inspect_records",
     "layout_for",
     "places_of",
+    "read_grouped",
     "read_medmnist",
     "read_point",
     "read_receipt",

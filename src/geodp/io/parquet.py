@@ -6,7 +6,9 @@ import json
 import math
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -14,11 +16,12 @@ import numpy as np
 from geodp.arguments import text_or_none
 from geodp.errors import InputError, MismatchError
 from geodp.spaces.base import Space
+from geodp.statistics.declarations import DECLARED
 from geodp.statistics.records import as_records, raw_block
 
 MAGIC = b"PAR1"
 _KEY = b"geodp"
-_DECLARED = ("physical_unit", "component_order", "frame")
+_DECLARED = tuple(DECLARED)
 _KEPT = 4  # row groups that are held at a time, for the threads of a pass
 
 
@@ -69,6 +72,22 @@ def write_parquet(
 
 
 @final
+@dataclass(frozen=True)
+class ParquetFacts:
+    """What the metadata of a Parquet file say, no record read: how many ``rows``, and the physical
+    unit, component order and frame, each None where the file is silent."""
+
+    rows: int
+    declared: Mapping[str, str | None]
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str], space: Space) -> ParquetFacts:
+        """``InputError`` for no such file, ``MismatchError`` for points of another space."""
+        metadata = _opened(path).metadata
+        return cls(metadata.num_rows, _declared(metadata.metadata or {}, space))
+
+
+@final
 class ParquetRecords:
     """Records ``(n, *space.point_shape)`` of a Parquet file, read in constant memory.
 
@@ -88,14 +107,12 @@ class ParquetRecords:
     def __init__(
         self, path: str | os.PathLike[str], space: Space, column: str | None = None
     ) -> None:
-        _, pq = _pyarrow()
-        try:
-            self._file = pq.ParquetFile(path, page_checksum_verification=True)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{str(path)!r} cannot be read as a Parquet file.") from error
+        self._file = _opened(path)
         self._space, self._lock, self._kept = space, threading.Lock(), dict[int, Any]()
         schema = self._file.schema_arrow
-        self.declared: Mapping[str, str | None] = _declared(schema, space)
+        self.declared: Mapping[str, str | None] = _declared(
+            self._file.metadata.metadata or {}, space
+        )
         self._column = _list_column(schema, column, math.prod(space.point_shape))
         groups = range(self._file.num_row_groups)
         rows = [self._file.metadata.row_group(i).num_rows for i in groups]
@@ -133,7 +150,10 @@ class ParquetRecords:
         """Another column of the file, such as whose record each is, for ``entities=``."""
         if column not in self._file.schema_arrow.names:
             raise InputError(f"The Parquet file has no column {column!r}.")
-        found: list[Any] = self._file.read(columns=[column]).column(0).to_pylist()
+        if column == self._column:
+            raise InputError(f"The column {column!r} holds the records: name that of their ids.")
+        with _damage():
+            found: list[Any] = self._file.read(columns=[column]).column(0).to_pylist()
         return found
 
     def _group(self, group: int) -> Any:
@@ -146,17 +166,12 @@ class ParquetRecords:
 
     def _decoded(self, group: int) -> Any:
         pa, _ = _pyarrow()
-        try:
+        with _damage():
             table = self._file.read_row_group(group, columns=[self._column], use_threads=False)
             lists = pa.concat_arrays(table.column(0).chunks)
             width = lists.type.list_size
             values = lists.values.slice(lists.offset * width, len(lists) * width)
             numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        except (OSError, ValueError, pa.ArrowException) as error:
-            raise InputError(
-                f"The Parquet file is damaged: a part of it cannot be read "
-                f"({type(error).__name__})."
-            ) from None
         numbers = np.array(numbers, dtype=np.float64).reshape(len(lists), width)
         if lists.null_count:
             numbers[np.asarray(lists.is_null())] = np.nan
@@ -166,9 +181,31 @@ class ParquetRecords:
         return f"<Parquet records of {self._space.spec}>"
 
 
-def _declared(schema: Any, space: Space) -> dict[str, str | None]:
+@contextmanager
+def _damage() -> Iterator[None]:
+    """A sentence for whatever pyarrow raises on a broken page: its own may show records."""
+    pa, _ = _pyarrow()
+    try:
+        yield
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"The Parquet file is damaged: a part of it cannot be read ({type(error).__name__})."
+        ) from None
+
+
+def _opened(path: str | os.PathLike[str]) -> Any:
+    pa, pq = _pyarrow()
+    try:
+        return pq.ParquetFile(path, page_checksum_verification=True)
+    except FileNotFoundError as error:
+        raise InputError(f"The file {os.fspath(path)!r} does not exist.") from error
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(f"{os.fspath(path)!r} cannot be read as a Parquet file.") from error
+
+
+def _declared(metadata: Mapping[bytes, bytes], space: Space) -> dict[str, str | None]:
     """What the metadata say, if geodp wrote them."""
-    raw = (schema.metadata or {}).get(_KEY)
+    raw = metadata.get(_KEY)
     if raw is None:
         return dict.fromkeys(_DECLARED)
     try:

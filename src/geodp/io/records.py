@@ -76,14 +76,27 @@ def read_layout(
 ) -> Any:
     """``read_records`` with the layout at hand. ``guess``, for eyes that may see the records, lets
     the first line of a CSV file say whether it is a header."""
-    if os.fspath(path).lower().endswith(".parquet"):
-        if not layout.is_plain:
-            raise InputError("Parquet files hold points as they are: declare no layout.")
-        return ParquetRecords(path, layout.space, key)
-    found, is_table = _load(path, layout, key, header, guess=guess)
+    if is_parquet(path):
+        return parquet_records(path, layout, key)
+    return stacked_points(*_load(path, layout, key, header, guess=guess), named(path), layout)
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).lower().endswith(".parquet")
+
+
+def parquet_records(
+    path: str | os.PathLike[str], layout: Layout, key: str | None
+) -> ParquetRecords:
+    if not layout.is_plain:
+        raise InputError("Parquet files hold points as they are: declare no layout.")
+    return ParquetRecords(path, layout.space, key)
+
+
+def stacked_points(found: Any, is_table: bool, name: str, layout: Layout) -> Any:
+    """The points that an array or a table holds."""
     if is_table:
         return layout.points(found)
-    name = named(path)
     _check_dtype(found, name)
     shape = layout.array_shape
     stacked = np.moveaxis(found, layout.record_axis, 0) if found.ndim else found

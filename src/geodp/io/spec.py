@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from geodp.errors import GeodpError, InputError
 from geodp.io.schema import problems, release_schema
@@ -19,10 +19,14 @@ from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
 from geodp.spaces.parse import parse_space
 from geodp.statistics import ExtrinsicMean, FrechetMean, FrechetMedian, TangentMean
+from geodp.statistics.declarations import agreed
 from geodp.statistics.domain import Ball
+from geodp.statistics.entities import Entities
+from geodp.statistics.entity_rules import EntityMean, EntityRule, rule_in
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.release import release
 
+Declared: TypeAlias = "Callable[[Space], Mapping[str, Any]]"
 _LONGEST = 2**26  # bytes: a map's centre is long
 _PUBLISHED = partial(FrechetMean, bound="published")
 STATISTICS: dict[str, Callable[[Any], Statistic]] = {
@@ -41,7 +45,11 @@ STATISTICS: dict[str, Callable[[Any], Statistic]] = {
 @final
 @dataclass(frozen=True, eq=False)
 class Spec:
-    """What a spec file asks for; ``n`` is None where the data say how many records there are."""
+    """What a spec file asks for; ``n`` is None where the data say how many there are.
+
+    With ``entities``, the column of the records' file with their ids, or a ``rule`` in the
+    statistic's name, the unit is an entity and n their number.
+    """
 
     space: Space
     statistic: Statistic
@@ -49,28 +57,46 @@ class Spec:
     mechanism: str
     unit: str
     n: int | None = None
+    entities: str | None = None
+    rule: EntityRule | None = None
 
     def check_count(self, n: int) -> None:
-        """``InputError`` where the data have another number of records."""
+        """``InputError`` where the data have another number of records, or of entities."""
         if self.n is not None and n != self.n:
+            what = "records" if self.rule is None else "entities"
             raise InputError(
-                "At $.request.n: the data have another number of records than the spec states."
+                f"At $.request.n: the data have another number of {what} than the spec states."
             )
 
-    def release(self, records: Any, **how: Any) -> Release:
-        """``gd.release`` of the records as the spec asks; ``how`` names ledger, data set, request
-        id, group, the share for replaced records, and a seed for simulations."""
-        self.check_count(len(records))
-        return release(
-            records, self.statistic, self.guarantee, self.mechanism, unit=self.unit, **how
-        )
+    def grouped(self, ids: Any, n: int) -> Entities | None:
+        """Whose ``n`` records with these ids are, by the spec's rule."""
+        if self.rule is not None and ids is None:
+            raise InputError(
+                "At $.request.statistic: it is one of entities, so the ids of the records must be "
+                "named: state the column in $.request.entities, or say --entities."
+            )
+        if ids is None:
+            return None
+        return Entities(ids, n, EntityMean() if self.rule is None else self.rule)
+
+    def release(self, records: Any, ids: Any = None, **how: Any) -> Release:
+        """``gd.release`` of the records as the spec asks, with the id of each where the unit is an
+        entity (``read_grouped``); ``how`` names ledger, data set, request id, group, the share for
+        replaced records, and a seed for simulations."""
+        groups = self.grouped(ids, len(records))
+        self.check_count(len(records if groups is None else groups))
+        how |= {"unit": self.unit, "entities": groups}
+        return release(records, self.statistic, self.guarantee, self.mechanism, **how)
 
 
-def read_spec(path: str | os.PathLike[str]) -> Spec:
+def read_spec(path: str | os.PathLike[str], declared: Declared | None = None) -> Spec:
     """The spec in a JSON file ``{"schema": "geodp/release/v1", "request": {…}}``.
 
     The request is that of a receipt (``geodp/ledger/schema_v1.json``): a receipt's own can be
     copied. ``mechanism`` may be ``"best"``, ``statistic`` a name of the command line, ``n`` null.
+    ``entities`` names the column of the records' file that says whose each is. ``declared`` tells,
+    of the spec's space, what the records' file says of unit, order and frame, where the spec's
+    domain is silent.
 
     Raises
     ------
@@ -102,12 +128,12 @@ def read_spec(path: str | os.PathLike[str]) -> Spec:
         except (ValueError, RecursionError) as error:
             raise InputError(f"{name} is no JSON document.") from error
     try:
-        return spec_of(document)
+        return spec_of(document, declared)
     except (OverflowError, RecursionError) as error:
         raise InputError(f"{name} has a field of the wrong kind.") from error
 
 
-def spec_of(document: Any) -> Spec:
+def spec_of(document: Any, declared: Declared | None = None) -> Spec:
     """The spec that a JSON document states; see ``read_spec``."""
     _check_shape(document)
     request = document["request"]
@@ -115,15 +141,19 @@ def spec_of(document: Any) -> Spec:
         space = parse_space(request["space"])
     if request.get("about") is not None:
         raise InputError("At $.request.about: numbers about records are not asked for by a spec.")
-    ball = None if request["domain"] is None else _ball(space, request["domain"])
+    domain, found = request["domain"], {} if declared is None else declared(space)
+    ball = None if domain is None else _ball(space, domain, found)
     with _at("$.request.guarantee"):
         guarantee = Guarantee.from_json(request["guarantee"])
     with _at("$.request.mechanism"):
         if request["mechanism"] != "best":
             parse_mechanism(request["mechanism"])
     n = request["n"] if request["n"] is None else int(request["n"])
-    statistic = _statistic(request["statistic"], space, ball)
-    return Spec(space, statistic, guarantee, request["mechanism"], request["unit"], n)
+    name, rule = rule_in(request["statistic"])
+    statistic, column = _statistic(name, space, ball), request.get("entities")
+    if column is not None and rule is None:
+        rule = EntityMean()
+    return Spec(space, statistic, guarantee, request["mechanism"], request["unit"], n, column, rule)
 
 
 def _check_shape(document: Any) -> None:
@@ -145,9 +175,9 @@ def _check_shape(document: Any) -> None:
         raise InputError(f"At $.request{path[1:]}: it {what}.")
 
 
-def _ball(space: Space, domain: Mapping[str, Any]) -> Ball:
+def _ball(space: Space, domain: Mapping[str, Any], found: Mapping[str, Any]) -> Ball:
     with _at("$.request.domain"):
-        return Ball(space, **domain)
+        return Ball(space, **{**domain, **agreed(domain, found)})
 
 
 def _statistic(name: str, space: Space, ball: Ball | None) -> Statistic:

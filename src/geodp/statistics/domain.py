@@ -18,6 +18,7 @@ from geodp.progress import tick
 from geodp.spaces.base import Array, BoolArray, Space
 from geodp.spaces.batch import length
 from geodp.spaces.lattice import LogSum
+from geodp.statistics.declarations import agreed
 from geodp.statistics.maps import clip_maps
 from geodp.statistics.records import (
     ClippedRecords,
@@ -251,7 +252,10 @@ class Ball:
         return LocalRecords(self, source, moved, replaced, None, center_sum, kernel)
 
     def accept(self, records: Any) -> Any:
-        """``records`` as an array of the right dtype and shape, no value looked at."""
+        """``records`` as an array of the right dtype and shape, no value looked at.
+
+        ``MismatchError`` where their file declares another unit, order or frame than the ball."""
+        agreed(vars(self), getattr(records, "declared", {}))
         return as_records(records, self.space.point_shape)
 
     def project(self, x: ArrayLike) -> Array:
