@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from plot_helpers import labels, line
@@ -42,3 +44,22 @@ def test_directions_are_drawn_with_the_public_ball(axes):
 def test_without_a_ball_the_origin_is_named(axes):
     ax = axes(np.zeros((5, 2)), gd.Euclidean(2))
     assert "the space's origin" in labels(ax)
+
+
+@pytest.mark.parametrize("size", [1.2e-3, 3e-3, 1.7, 40.0])
+def test_numbers_under_histograms_do_not_meet(size):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 7), layout="constrained")
+    entries._histograms(figure, np.full((10, 3, 3), size), "mm^2/s")
+    figure.canvas.draw()
+    low, high = figure.axes[0].get_xlim()
+    drawn = [
+        x
+        for ax in figure.axes[-3:]
+        for x in ax.get_xticklabels()
+        if low <= x.get_position()[0] <= high
+    ]
+    boxes = sorted((x.get_window_extent().x0, x.get_window_extent().x1) for x in drawn)
+    assert len(boxes) >= 6
+    assert all(one[1] < two[0] for one, two in pairwise(boxes))

@@ -86,6 +86,7 @@ def _histograms(figure: Any, x: Array, unit: str | None) -> None:
             ax.hist(x[:, i, j], edges, color=VALUE if i == j else BALL)
             ax.axvline(0.0, color=NOISE_LINE, lw=1)
             ax.set_yticks([])
+            ax.locator_params(axis="x", nbins=3)  # small diffusivities are long numbers
             quiet_frame(ax)
             said = names[min(i, j), max(i, j)]
             below = float((x[:, i, i] < 0).mean()) if i == j and len(x) else 0.0
