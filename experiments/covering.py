@@ -154,15 +154,14 @@ def picture(run: Run, rows: list[dict[str, Any]]) -> None:
     figure.savefig(run.out / "coverage.png")
 
 
-def kept(run: Run) -> list[dict[str, Any]]:
-    """Rows of an earlier run about spaces that this run leaves out."""
-    path = run.out / "coverage.csv"
+def kept(run: Run, name: str, whole: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of an earlier run about spaces that this run leaves out; ``whole`` are whole numbers."""
+    path = run.out / f"{name}.csv"
     if not path.exists():
         return []
     with path.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if not run.wants(row["space"])]
     numbers = [{k: float(v) for k, v in row.items() if k != "space"} for row in rows]
-    whole = ("n", "repeats")
     return [
         {"space": row["space"], **fine, **{name: int(fine[name]) for name in whole}}
         for row, fine in zip(rows, numbers, strict=True)
@@ -171,7 +170,7 @@ def kept(run: Run) -> list[dict[str, Any]]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     run = Run.parse("coverage", __doc__.splitlines()[0], arguments)
-    rows = kept(run)
+    rows = kept(run, "coverage", ("n", "repeats"))
     for population in populations():
         if not run.wants(population.space.spec):
             continue

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from covering import Population, populations
+from covering import SPACES, Population, kept, populations
 from recording import Run
 
 import geodp as gd
@@ -108,8 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     facts = {name: slope(by_n, name) for name in ("sampling", "privacy")}
     print(facts, file=sys.stderr)
     run.table("rates", by_n)
-    rows = []
-    for population in populations()[::-1]:
+    rows = kept(run, "equality", ("repeats",))
+    for population in populations():
         if not run.wants(population.space.spec):
             continue
         for mu in (1.0, math.inf):
@@ -117,8 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 repeats = run.count(REPEATS if shift == 0 else REPEATS // 10)
                 rows.append(cell(population, mu, shift, repeats, run.seed))
                 print(rows[-1], file=sys.stderr)
+                rows.sort(key=lambda row: (SPACES.index(row["space"]), row["mu"], row["shift"]))
                 run.table("equality", rows)
-    run.document("equality", {"slopes": facts})
+                run.document("equality", {"slopes": facts, "cells": len(rows)})
 
 
 if __name__ == "__main__":
