@@ -22,6 +22,7 @@ from geodp.privacy.families import ratio_for
 from geodp.privacy.guarantees import ApproxDP, Guarantee
 from geodp.privacy.shares import equal_part
 from geodp.privacy.spherical_estimates import estimated_ratio
+from geodp.privacy.spherical_optima import tabulated
 
 _WORTH = 1e-3  # relative gain in length below which a law without parameters is taken
 _WORTH_COMPOSED = 1e-2  # the same for several releases, where other laws take seconds to certify
@@ -35,7 +36,8 @@ Error = Callable[[float, float], float]  # of pole and power
 def best_noise(dim: int, guarantee: Guarantee, moment: int, releases: int = 1) -> SphericalGamma:
     """The law of least E R^moment (1: mean length, 2: mean squared error) that keeps a promise.
 
-    For several equal releases it keeps the promise in total. The Gaussian (power 2) or the
+    For several equal releases it keeps the promise in total. For common (ε, δ) the search was done
+    beforehand, and ``spherical_optima`` holds what it found. The Gaussian (power 2) or the
     ℓ2-Laplace (power 1) where no other member is clearly better.
 
     >>> from geodp.privacy.guarantees import GaussianDP
@@ -44,6 +46,12 @@ def best_noise(dim: int, guarantee: Guarantee, moment: int, releases: int = 1) -
     >>> 5 < best_noise(2, ApproxDP(0.1, 0.1), 2).power < 6
     True
     """
+    known = tabulated(dim, guarantee, moment) if releases == 1 else None
+    return searched(dim, guarantee, moment, releases) if known is None else known
+
+
+def searched(dim: int, guarantee: Guarantee, moment: int, releases: int) -> SphericalGamma:
+    """The same by the search alone, without the table of common promises."""
     composed = isinstance(guarantee, ApproxDP) and releases > 1
     each = guarantee if composed else equal_part(guarantee, releases)
     count = releases if composed else 1

@@ -13,6 +13,7 @@ from geodp.web.estimates import reference_distance
 from geodp.web.question import NOTIONS, STATISTICS, Question
 
 _POINTS = 11
+_FEWER = ((64, 5), (128, 3))  # beyond so many dimensions, where a calibration takes milliseconds
 _FARTHEST = 2.0**40
 _DIGITS = 3
 
@@ -40,14 +41,20 @@ class Family:
 def families(question: Question) -> tuple[Family, ...]:
     """Error over budget, n and radius, by the reference mechanism."""
     amount = NOTIONS[question.notion].amount
-    wide = [2.0 ** (k / 2) for k in range(-(_POINTS // 2), _POINTS // 2 + 1)]
-    near = [2.0 ** (k / 4) for k in range(-(_POINTS // 2), _POINTS // 2 + 1)]
+    points = min([_POINTS, *(few for wide, few in _FEWER if question.space.dim > wide)])
+    wide, near = _factors(points, 5 / 2), _factors(points, 5 / 4)
     budget = float(Fraction(question.amount))
     return (
         _family(question, "budget", f"budget {amount}", budget, wide, with_budget),
         _family(question, "n", "number of records n", question.n, wide, with_n),
         _family(question, "radius", "radius of the ball", question.ball.radius, near, with_radius),
     )
+
+
+def _factors(points: int, most: float) -> list[float]:
+    """So many powers of two, as many below 1 as above, up to ``2**most``."""
+    half = points // 2
+    return [2.0 ** (most * k / half) for k in range(-half, half + 1)]
 
 
 def with_budget(question: Question, factor: float) -> Question:

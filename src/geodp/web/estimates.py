@@ -16,6 +16,7 @@ import geodp as gd
 from geodp.errors import GeodpError
 from geodp.inference.shares import REPLACED
 from geodp.mechanisms import Calibration, Mechanism, candidates
+from geodp.privacy.spherical_optima import tabulated
 from geodp.random import public_rng
 from geodp.spaces.base import Array
 from geodp.spaces.parse import parse_space
@@ -27,6 +28,14 @@ from geodp.web.response import Response
 
 _COORDINATES = 6000  # drawn for a row
 _UNRESOLVED = 1e100  # a distance that floats cannot tell
+_WRAPPED = ("wrapped-gaussian", "wrapped-l2-laplace", "wrapped-spherical-gamma")
+_QUICK = {
+    "gdp": range(3, 65),  # in one and two dimensions the profile takes half a second
+    "approx": range(1, 33),
+    "pure": range(1, 501),
+    "zcdp": range(1, 13),
+    "renyi": range(1, 65),
+}  # dimensions
 _REFERENCE = {"pure": gd.Wrapped(gd.L2Laplace())}
 
 
@@ -45,13 +54,42 @@ class Estimate:
 
 
 def mechanisms() -> dict[str, Mechanism]:
-    """Those of a plan, by name, in their fixed order."""
-    return {mechanism.name: mechanism for mechanism in candidates()}
+    """Those of a plan and the K-norm gradient, by name, in their fixed order."""
+    return {mechanism.name: mechanism for mechanism in (*candidates(), gd.KNormGradient())}
+
+
+def is_quick(question: Question, statistic: str, mechanism: Mechanism) -> bool:
+    """Whether a row takes at most a tenth of a second: wrapped noise whose scale is found at once.
+
+    That is so for the mechanism of the curves, and in few dimensions for the others, unless the law
+    itself must be searched for.
+    """
+    if mechanism.name == reference(question.notion).name:
+        return True
+    if mechanism.name not in _WRAPPED:
+        return False
+    subject = subject_of(statistic, question.ball)
+    space = route_of(subject).space
+    if space.dim not in _QUICK[question.notion] or question.releases > 1:
+        return False
+    if mechanism.name != "wrapped-spherical-gamma" or question.notion != "approx":
+        return True
+    value = divided(subject, question.guarantee, REPLACED).value
+    return tabulated(space.dim, value, 2 if space.is_flat else 1) is not None
 
 
 def reference(notion: str) -> Mechanism:
     """The mechanism of the curves: wrapped noise whose scale is found at once for this promise."""
     return _REFERENCE.get(notion, gd.Wrapped(gd.Gaussian()))
+
+
+@lru_cache(maxsize=64)
+def subject_of(statistic: str, ball: gd.Ball) -> gd.Statistic:
+    """The statistic of that name on this very ball: curves ask for it again and again.
+
+    ``GeodpError`` where there is none.
+    """
+    return STATISTICS[statistic](ball)
 
 
 def estimate(question: Question, statistic: str, mechanism: Mechanism) -> Estimate:
@@ -61,7 +99,7 @@ def estimate(question: Question, statistic: str, mechanism: Mechanism) -> Estima
     for first.
     """
     try:
-        subject = STATISTICS[statistic](question.ball)
+        subject = subject_of(statistic, question.ball)
         tried = [
             (*distance_at_center(subject, cal), cal.scale)
             for cal in calibrations(question, subject, mechanism)
@@ -74,7 +112,7 @@ def estimate(question: Question, statistic: str, mechanism: Mechanism) -> Estima
 def refusal(question: Question, statistic: str) -> str | None:
     """Why there is no such statistic of the ball, which is known at once; None where there is."""
     try:
-        STATISTICS[statistic](question.ball)
+        subject_of(statistic, question.ball)
     except GeodpError as error:
         return str(error)
     return None
@@ -103,7 +141,7 @@ def reference_distance(question: Question, statistic: str) -> float | None:
     """Mean distance by the reference mechanism, for curves; None where it cannot serve."""
     noise = reference(question.notion)
     try:
-        subject = STATISTICS[statistic](question.ball)
+        subject = subject_of(statistic, question.ball)
         scale = min(cal.scale for cal in calibrations(question, subject, noise))
     except GeodpError:
         return None

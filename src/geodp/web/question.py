@@ -23,6 +23,7 @@ STATISTICS: dict[str, Callable[[gd.Ball], gd.Statistic]] = {
     "frechet-mean": gd.FrechetMean,
     "tangent-mean": gd.TangentMean,
     "extrinsic-mean": gd.ExtrinsicMean,
+    "frechet-median": gd.FrechetMedian,
 }
 """What can be planned and released here, under the names of the command line."""
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn
 
 from geodp.errors import InputError
 
@@ -41,12 +45,31 @@ def serve(port: int, ledger: str, announce: Callable[[str], None]) -> None:
         timeout_graceful_shutdown=2,
     )
     try:
-        view_of(Fields(START), desk)  # imports what the first view needs
-        announce(session.url)
-        uvicorn.Server(config).run(sockets=[bound])
+        with _ended_in_order():
+            view_of(Fields(START), desk)  # imports what the first view needs
+            announce(session.url)
+            uvicorn.Server(config).run(sockets=[bound])
     finally:
         desk.close()
         bound.close()
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to terminate end the program as any exit does: uvicorn raises the signal again
+    when it has shut down, which would leave semaphores of the other process behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no signal arrives here
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _bound(port: int) -> socket.socket:

@@ -20,6 +20,7 @@ from geodp.web.units import Unit, units_of
 
 _DOTS = 200
 _USELESS = 1e50  # beyond it a distance stands for none
+_PATIENCE = 2.0  # seconds that a second request waits for the next row
 _TIE = 1.001  # what differs less is as good
 
 
@@ -63,7 +64,8 @@ def view_of(fields: Fields, desk: Desk) -> View | None:
     size = fields.read("reference", lambda text: _positive(text, "The size"))
     if question is None or fields.errors:
         return None
-    return _answered(question, fields.texts, desk, target or None, size or None)
+    patience = _PATIENCE if fields.text("wait") else 0.0
+    return _answered(question, fields.texts, desk, target or None, size or None, patience)
 
 
 def _positive(text: str, what: str) -> float:
@@ -82,9 +84,10 @@ def _answered(
     desk: Desk,
     target: float | None,
     size: float | None,
+    patience: float,
 ) -> View:
     units = units_of(question.space, size)
-    found = desk.rows(texts, question)
+    found = desk.rows(texts, question, patience)
     known = [row for row in found if isinstance(row, Estimate)]
     rows = tuple(_row(row, units, known) for row in found)
     charts, clouds = _drawn(tuple((name, texts.get(name, "")) for name in ASKED))
