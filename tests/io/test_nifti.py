@@ -259,7 +259,7 @@ def test_files_larger_than_the_memory_are_refused_unread(tmp_path, monkeypatch):
     """Zeros pack a thousandfold: such a file is as long as its header states, and small."""
     path = save(tmp_path / "zeros.nii.gz", np.zeros((100, 100, 100, 6)), dtype=np.int8)
     assert path.stat().st_size < 40_000
-    monkeypatch.setattr("geodp.io.nifti._memory", lambda: 1e7)
+    monkeypatch.setattr("geodp.io.nifti.memory", lambda: 1e7)
     monkeypatch.setattr("geodp.io.nifti.Volume.component", None)
     with pytest.raises(gd.InputError, match="more voxels than this machine's memory"):
         read_voxels(path, SPACE, Tensors(UNIT, "lower"))

@@ -128,7 +128,7 @@ def test_budgets_of_every_notion(here: Path, budget: tuple[str, ...]) -> None:
         (("show", "none.db"), "geodp ledger init"),
         (("show", "data.npy"), "no database"),
         (("history", "none.db"), "geodp ledger init"),
-        (("verify", "none.json"), "failed"),
+        (("verify", "none.json"), "does not exist"),
         (("export", "none.db", "--out", "no/place"), "--out"),
     ],
 )

@@ -11,10 +11,9 @@ import click
 from geodp.cli import reading
 from geodp.cli.build import Given
 from geodp.cli.options import Decorator
-from geodp.errors import InputError
 from geodp.io import Layout
 from geodp.io.arrays import load_npy
-from geodp.io.source import named
+from geodp.io.source import named, text_lines
 from geodp.statistics.entities import Entities, PerEntity, entities_of
 from geodp.statistics.protocol import Statistic
 
@@ -57,9 +56,4 @@ def of_entities(statistic: Statistic, groups: Entities | None) -> Statistic:
 
 
 def _separate(path: str) -> Any:
-    try:
-        if path.lower().endswith(".npy"):
-            return load_npy(path, named(path))
-        return Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise InputError(f"The ids in {path!r} cannot be read as text, one a line.") from error
+    return load_npy(path, named(path)) if path.lower().endswith(".npy") else text_lines(path)

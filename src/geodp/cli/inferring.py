@@ -15,6 +15,7 @@ from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.cli.progress import progress_option, shown
 from geodp.errors import InputError
+from geodp.io.source import text_lines
 
 
 @click.command(epilog=EXIT_CODES, short_help="Release a mean with its confidence region.")
@@ -68,7 +69,7 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     domain = build.ball(given, layout, required=True)
     assert domain is not None
     check_writable(given["out"], *files, given["center"], given["by"])
-    labels = None if given["by"] is None else _labels(given["by"])
+    labels = None if given["by"] is None else text_lines(given["by"])
     found, ids = grouping.read(files, given, layout)
     records = domain.accept(found)
     groups = grouping.entities(given, ids, len(records))
@@ -100,13 +101,6 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     finally:  # what was spent is shown, come what may
         output.document(document)
         output.prose(repr(found))
-
-
-def _labels(path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise InputError(f"The labels {path!r} cannot be read as text.") from error
 
 
 def _generator(seed: int | None) -> Any:

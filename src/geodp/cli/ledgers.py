@@ -12,7 +12,7 @@ import geodp as gd
 from geodp.cli import build, options
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import CHECK_FAILED, EXIT_CODES
-from geodp.errors import InputError
+from geodp.io.document import read_document
 from geodp.privacy.guarantees import Guarantee
 
 _PLACE = click.argument("place", metavar="LEDGER")
@@ -186,11 +186,7 @@ def verify(ctx: click.Context, place: str, against: tuple[str, ...], quiet: bool
 
 
 def _document(path: str) -> Any:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path!r} is no JSON document.") from error
+    return read_document(path, None)
 
 
 def _page(facts: dict[str, Any]) -> str:

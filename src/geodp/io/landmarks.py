@@ -12,8 +12,9 @@ import numpy as np
 
 from geodp.errors import InputError
 from geodp.io.layout import Layout, TextReader
+from geodp.io.memory import memory
 from geodp.io.source import short_lines
-from geodp.io.table import cells, is_word, read_table, row, wrong_width
+from geodp.io.table import cells, check_size, is_word, read_table, row, wrong_width
 from geodp.io.tps import tps_rows
 from geodp.spaces.base import Array, Space
 
@@ -74,6 +75,7 @@ def long_rows(
         values.extend((x, y))
     if not names:
         raise InputError("The file holds no record.")
+    check_size(len(names) * width, memory())
     return _gathered(np.array(owner), np.array(place), np.array(values), len(names), count)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import struct
 import warnings
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError
+from geodp.io.memory import memory
 from geodp.io.source import named
 from geodp.spaces.base import Array
 
@@ -22,6 +25,7 @@ SYMMETRIC_MATRIX = 1005
 """The intent code of symmetric matrices, whose components are the lower triangle, row by row."""
 
 _GZIP_RATIO = 1040  # deflate packs no more than 1032 bytes into one
+_LONGEST_EXTENSIONS = 2**26  # bytes between header and voxels
 _FLOATS = 16  # bytes that a voxel takes while one component is read
 _SAME_PLACE = 0.01  # of a voxel: how far apart the corners of equal grids may lie
 
@@ -83,7 +87,7 @@ class Volume:
             raise InputError(f"{name} is damaged: its header states an axis of no length.")
         _check_length(path, name, header, shape)
         spatial, components = _split(shape, name)
-        if _FLOATS * math.prod(spatial) > _memory():
+        if _FLOATS * math.prod(spatial) > memory():
             raise InputError(f"{name} has more voxels than this machine's memory can hold.")
         affine = np.array(header.affine, dtype=np.float64)
         if not np.isfinite(affine).all():
@@ -158,6 +162,7 @@ def _header(path: str | os.PathLike[str], name: str) -> Any:
         raise InputError(f"{name} may not be read: permission denied.")
     if not is_volume(place):
         raise InputError(f"A NIfTI file is named .nii or .nii.gz; {os.fspath(path)!r} is not.")
+    _check_extensions(place, name)
     try:
         with warnings.catch_warnings(), nibabel.imageglobals.LoggingOutputSuppressor():
             warnings.simplefilter("ignore")  # the file is refused, or fit to be read
@@ -175,6 +180,23 @@ def _header(path: str | os.PathLike[str], name: str) -> Any:
     return image
 
 
+def _check_extensions(path: Path, name: str) -> None:
+    """What lies between header and voxels is read whole; in a packed file it may be endless."""
+    offset_of = {348: (108, "f"), 540: (168, "q")}  # by the length of the header (nifti1.h, 2.h)
+    try:
+        with (gzip.open if path.name.lower().endswith(".gz") else open)(path, "rb") as stream:
+            head = stream.read(540)
+        for order in "<>":
+            (size,) = struct.unpack_from(f"{order}i", head)
+            if size in offset_of:
+                place, kind = offset_of[size]
+                (offset,) = struct.unpack_from(order + kind, head, place)
+                if not 0 <= offset <= _LONGEST_EXTENSIONS:
+                    raise InputError(f"{name} is damaged: its voxels start nowhere in the file.")
+    except (OSError, EOFError, struct.error, zlib.error) as error:
+        raise InputError(f"{name} is damaged: it cannot be read as a NIfTI file.") from error
+
+
 def _check_length(
     path: str | os.PathLike[str], name: str, image: Any, shape: tuple[int, ...]
 ) -> None:
@@ -183,14 +205,6 @@ def _check_length(
     packed = os.fspath(path).lower().endswith(".gz")
     if needed > os.path.getsize(path) * (_GZIP_RATIO if packed else 1):
         raise InputError(f"{name} is cut off: it is shorter than its header states.")
-
-
-def _memory() -> float:
-    """Bytes of this machine's memory; infinite where it does not say."""
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return math.inf
 
 
 def _split(shape: tuple[int, ...], name: str) -> tuple[tuple[int, ...], int]:

@@ -15,6 +15,8 @@ import numpy as np
 
 from geodp.arguments import text_or_none
 from geodp.errors import InputError, MismatchError
+from geodp.io.memory import memory
+from geodp.io.source import named, open_bytes
 from geodp.spaces.base import Space
 from geodp.statistics.declarations import DECLARED
 from geodp.statistics.records import as_records, raw_block
@@ -22,6 +24,7 @@ from geodp.statistics.records import as_records, raw_block
 MAGIC = b"PAR1"
 _KEY = b"geodp"
 _DECLARED = tuple(DECLARED)
+_COPIES = 3  # of a row group while it is decoded
 _KEPT = 4  # row groups that are held at a time, for the threads of a pass
 
 
@@ -107,7 +110,7 @@ class ParquetRecords:
     def __init__(
         self, path: str | os.PathLike[str], space: Space, column: str | None = None
     ) -> None:
-        self._file = _opened(path)
+        name, self._file = named(path), _opened(path)
         self._space, self._lock, self._kept = space, threading.Lock(), dict[int, Any]()
         schema = self._file.schema_arrow
         self.declared: Mapping[str, str | None] = _declared(
@@ -116,6 +119,12 @@ class ParquetRecords:
         self._column = _list_column(schema, column, math.prod(space.point_shape))
         groups = range(self._file.num_row_groups)
         rows = [self._file.metadata.row_group(i).num_rows for i in groups]
+        width = math.prod(space.point_shape)
+        if min(rows, default=0) < 0 or 8 * _COPIES * width * max(rows, default=0) > memory():
+            raise InputError(
+                f"{name} states a row group larger than this machine's memory: write it with "
+                "smaller ones, as write_parquet does, if it is not damaged."
+            )
         self._ends = np.cumsum([0, *rows])
         for i in groups:
             self._decoded(i)
@@ -194,13 +203,18 @@ def _damage() -> Iterator[None]:
 
 
 def _opened(path: str | os.PathLike[str]) -> Any:
-    pa, pq = _pyarrow()
+    _, pq = _pyarrow()
+    open_bytes(path).close()  # a sentence where there is no file
     try:
-        return pq.ParquetFile(path, page_checksum_verification=True)
-    except FileNotFoundError as error:
-        raise InputError(f"The file {os.fspath(path)!r} does not exist.") from error
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{os.fspath(path)!r} cannot be read as a Parquet file.") from error
+        found = pq.ParquetFile(path, page_checksum_verification=True)
+        _ = found.schema_arrow
+    except MemoryError:
+        raise
+    except Exception as error:  # pyarrow raises a dozen kinds on damaged footers
+        raise InputError(
+            f"{named(path)} is damaged: it cannot be read as a Parquet file."
+        ) from error
+    return found
 
 
 def _declared(metadata: Mapping[bytes, bytes], space: Space) -> dict[str, str | None]:

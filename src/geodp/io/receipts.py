@@ -6,7 +6,8 @@ import json
 import os
 
 from geodp.errors import InputError
-from geodp.io.source import named, open_bytes
+from geodp.io.document import read_document
+from geodp.io.source import named
 from geodp.ledger.receipt import Release
 
 
@@ -16,13 +17,7 @@ def read_receipt(path: str | os.PathLike[str]) -> Release:
     ``InputError`` where there is no file, no JSON, or no receipt of the known schema.
     """
     name = named(path)
-    with open_bytes(path) as stream:
-        try:
-            document = json.loads(stream.read().decode("utf-8"))
-        except OSError as error:
-            raise InputError(f"{name} cannot be read.") from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{name} is no JSON document.") from error
+    document = read_document(path)
     _check_kind(document, name)
     try:
         json.dumps(document, ensure_ascii=False).encode("utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,8 +10,9 @@ from functools import partial
 from typing import Any, TypeAlias, final
 
 from geodp.errors import GeodpError, InputError
+from geodp.io.document import read_document
 from geodp.io.schema import problems, release_schema
-from geodp.io.source import named, open_bytes
+from geodp.io.source import named
 from geodp.ledger.receipt import SCHEMA, Release
 from geodp.mechanisms import parse_mechanism
 from geodp.privacy.guarantees import Guarantee
@@ -27,7 +27,6 @@ from geodp.statistics.protocol import Statistic
 from geodp.verbs.release import release
 
 Declared: TypeAlias = "Callable[[Space], Mapping[str, Any]]"
-_LONGEST = 2**26  # bytes: a map's centre is long
 _PUBLISHED = partial(FrechetMean, bound="published")
 STATISTICS: dict[str, Callable[[Any], Statistic]] = {
     "frechet-mean": FrechetMean,
@@ -115,18 +114,7 @@ def read_spec(path: str | os.PathLike[str], declared: Declared | None = None) ->
     'wrapped-gaussian'
     """
     name = named(path)
-    with open_bytes(path) as stream:
-        try:
-            content = stream.read(_LONGEST + 1)
-            if len(content) > _LONGEST:
-                raise InputError(f"{name} is too long for a spec.")
-            document = json.loads(content.decode("utf-8"), parse_constant=_no_number)
-        except OSError as error:
-            raise InputError(f"{name} cannot be read.") from error
-        except InputError:
-            raise
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{name} is no JSON document.") from error
+    document = read_document(path, strict=True)
     try:
         return spec_of(document, declared)
     except (OverflowError, RecursionError) as error:
@@ -199,7 +187,3 @@ def _at(path: str) -> Iterator[None]:
         yield
     except GeodpError as error:
         raise InputError(f"At {path}: {error}") from error
-
-
-def _no_number(text: str) -> Any:
-    raise ValueError(text)  # NaN and infinities are no JSON

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from geodp.arguments import real_array
 from geodp.errors import InputError
+from geodp.io.memory import memory
 from geodp.io.source import named, open_bytes, short_lines
-from geodp.io.table import row
+from geodp.io.table import check_size, row
 from geodp.spaces.base import Array
 
 _CURVES = ("CURVES", "OUTLINES")
@@ -107,9 +108,10 @@ def tps_rows(stream: IO[bytes], width: int, columns: str, header: bool | None) -
     in a section, than is stated and needed, or with a point that is not two numbers, is malformed;
     the others are not touched. ``InputError`` if the file does not start with ``LM=``.
     """
-    numbers, missing = array("d"), [math.nan] * width
+    numbers, missing, most = array("d"), [math.nan] * width, memory()
     for draft in _drafts(stream, width):
         numbers.extend(draft.numbers if draft.is_whole(width) else missing)
+        check_size(len(numbers), most)
     if not numbers:
         raise InputError("The file holds no record.")
     return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)

@@ -14,6 +14,8 @@ from typing import final
 from geodp.errors import LedgerError
 from geodp.ledger.seal import Seal
 
+_LONGEST = 2**12  # characters of a key's file
+
 
 @final
 @dataclass(frozen=True, repr=False)
@@ -72,7 +74,8 @@ class Keys:
         """The keys of the ledger of this id; LedgerError says what is wrong with the file."""
         try:
             mode = path.stat().st_mode
-            document = json.loads(path.read_text(encoding="ascii"))
+            with path.open(encoding="ascii") as file:
+                document = json.loads(file.read(_LONGEST))
             keys = cls(
                 document["ledger"],
                 base64.b64decode(document["ed25519_seed"], validate=True),
@@ -83,7 +86,7 @@ class Keys:
                 f"The ledger's key {str(path)!r} cannot be read; releases need it. Name its place "
                 "with key= or the variable GEODP_LEDGER_KEY."
             ) from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise LedgerError(f"{str(path)!r} is no key of a ledger.") from error
         if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise LedgerError(
