@@ -80,7 +80,9 @@ def blocks_of(page: Path) -> list[Block]:
     while at < len(lines):
         if fence := re.match(r"( *)(`{3,}|~{3,}|:{3,})(.*)", lines[at]):
             indent, ticks, info = fence.groups()
-            end = next(i for i in range(at + 1, len(lines)) if lines[i].strip() == ticks)
+            end = next((i for i in range(at + 1, len(lines)) if lines[i].strip() == ticks), at)
+            if end == at:
+                raise PageError(f"{page.name}:{at + 1}: This block does not end")
             text = "".join(x.removeprefix(indent) + "\n" for x in lines[at + 1 : end])
             language, _, flags = info.strip().partition(" ")
             found.append(Block(language, tuple(flags.split()), text, page, at + 2, comment))

@@ -84,6 +84,7 @@ def test_all_kinds_of_blocks_run(tmp_path: Path) -> None:
         ("cat table.csv", "cat nothing.csv | true"),
         ("ends with 2", "ends with 0"),
         ("centre is missing", "centre is lost"),
+        ("sleep 86400\n```", "sleep 86400\n"),
         ("not run: it would take a day", "later"),
         ("print(hidden, 0.5)", "print(hiden, 0.5)"),
     ],
