@@ -86,7 +86,8 @@ class MatrixCensus:
             return (
                 "Rank-deficient matrices whose rows sum to zero: the channels look average-"
                 f"referenced, which costs one rank. {mend}, or drop one channel, the same in every "
-                "record."
+                "record, or map them to one dimension less by geodp.io.LinearMap.without_mean "
+                "(geodp convert --linear-map)."
             )
         least = self.ranks[0]
         return (
