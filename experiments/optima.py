@@ -19,7 +19,7 @@ from geodp.privacy.spherical_best import searched
 EPSILONS = ("0.1", "0.2", "0.3", "0.5", "1", "2", "3", "4", "5", "8", "10")
 DELTAS = ("1e-5", "1e-6")
 LEFT = (Fraction(1), Fraction(99, 100))
-DIMENSIONS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 21, 28)
+DIMENSIONS = (6, 3, 2, 5, 1, 4, 12, 10, 15, 9, 8, 21, 20, 28)
 
 
 def rows(dim: int) -> list[list[Any]]:
@@ -41,11 +41,12 @@ def _row(dim: int, epsilon: Fraction, delta: str, moment: int) -> list[Any]:
 def main() -> int:
     run = Run.parse("optima", (__doc__ or "").splitlines()[0])
     dims = DIMENSIONS[: run.count(len(DIMENSIONS))]
-    found = [row for dim in dims for row in rows(dim)]
-    head = {"version": spherical_optima.VERSION, "made_by": run.provenance}
-    lines = ",\n".join(f"  {json.dumps(row)}" for row in found)
-    text = json.dumps(head)[:-1] + ', "optima": [\n' + lines + "\n]}\n"
-    (run.out / spherical_optima.NAME).write_text(text, encoding="utf-8")
+    head = json.dumps({"version": spherical_optima.VERSION, "made_by": run.provenance})[:-1]
+    found: list[str] = []
+    for dim in dims:
+        found += [json.dumps(row) for row in rows(dim)]
+        text = f'{head}, "optima": [\n  ' + ",\n  ".join(found) + "\n]}\n"
+        (run.out / spherical_optima.NAME).write_text(text, encoding="utf-8")
     return 0
 
 

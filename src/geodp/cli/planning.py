@@ -11,7 +11,7 @@ from geodp.cli import build, options, strategies
 from geodp.cli.grouping import per_entity_option
 from geodp.cli.output import Output
 from geodp.cli.program import EXIT_CODES
-from geodp.errors import InputError, MismatchError
+from geodp.errors import InputError, LedgerRefusal, MismatchError
 from geodp.io.parquet import ParquetFacts
 from geodp.io.records import is_parquet
 from geodp.statistics.declarations import agreed
@@ -52,6 +52,7 @@ from geodp.statistics.declarations import agreed
     help="Persons have several records each, which count as one: N is the number of persons.",
 )
 @per_entity_option
+@options.ledger_options
 @options.json_option
 def plan(
     file: str | None, n: int | None, releases: int, replaced: str, quiet: bool, **given: Any
@@ -59,8 +60,12 @@ def plan(
     """Rank mechanisms by the distance a release will land from the mean. Reads no data.
 
     A Parquet FILE tells the number of records, unit, order and frame by its metadata alone.
+    With a --ledger each mechanism's price is shown, and what its budget would not pay for cannot
+    serve (exit code 3 where that is all); with a --dataset, by what this data set, or its --group,
+    has left. Spends nothing.
     """
     output = Output(quiet)
+    paying = _paying(given)
     space, layout = build.space_and_layout(given)
     if file is not None:
         n, given = _of_metadata(file, n, given, space)
@@ -77,12 +82,26 @@ def plan(
         promise,
         considered,
         releases,
+        paying,
         replaced=replaced,
         entities=given["entities"] or None,
         per_entity=given["per_entity"],
+        dataset=given["dataset"],
+        group=given["group"],
     )
     output.document(outcome.to_json())
     output.prose(repr(outcome))
+    if outcome.pays is False:
+        raise LedgerRefusal("The ledger would not pay for any of these. Nothing is spent.")
+
+
+def _paying(given: build.Given) -> gd.Ledger | None:
+    """The ledger whose budget is looked at; a plan needs no data set's name."""
+    if given["ledger"] is None:
+        return build.ledger(given)
+    if given["group"] is not None and given["dataset"] is None:
+        raise InputError("--group is one of a --dataset: name the data set too.")
+    return gd.Ledger(given["ledger"], given["ledger_key"])
 
 
 def _of_metadata(

@@ -50,7 +50,8 @@ class Ball:
     Parameters
     ----------
     space : the space of the records.
-    center : array of shape ``space.point_shape``; on a Power also one point for all places.
+    center : array of shape ``space.point_shape``, or ``"origin"`` for the space's own; on a Power
+        also one point for all places.
     radius : geodesic distance, finite and positive, in the space's own length.
     physical_unit, component_order, frame : what the raw numbers are (``"1e-3 mm^2/s"``, ``"xx xy
         yy"``, ``"scanner"``), declared by you and copied to the receipt; never guessed.
@@ -89,7 +90,7 @@ class Ball:
             object.__setattr__(self, name, text_or_none(getattr(self, name), what))
         if self.center is None:
             raise InputError("The centre is missing. It is public and must be given.")
-        center = real_array(self.center, "The centre")
+        center = real_array(self._stated_center(), "The centre")
         if center.shape == space.cell.point_shape:
             center = np.array(np.broadcast_to(center, space.point_shape))
         if center.shape != space.point_shape:
@@ -124,6 +125,14 @@ class Ball:
         whole = reach if space.cells == 1 else math.sqrt(space.cells) * reach * (1 + 1e-12)
         object.__setattr__(self, "cell_reach", reach)
         object.__setattr__(self, "reach", whole)
+
+    def _stated_center(self) -> Any:
+        """The centre as an array: a text can only name the origin."""
+        if not isinstance(self.center, str):
+            return self.center
+        if self.center != "origin":
+            raise InputError('The centre is a point of the space, or the text "origin".')
+        return self.space.origin
 
     @classmethod
     def from_eigenvalues(

@@ -49,6 +49,8 @@ def plan(
     *,
     entities: object | None = None,
     per_entity: int | None = None,
+    dataset: str | None = None,
+    group: str | None = None,
 ) -> Plan:
     """Rank mechanisms by the expected geodesic distance between release and value.
 
@@ -56,8 +58,9 @@ def plan(
     simulated with a public seed, for a value at the ball's centre (or the space's origin) and for
     one on its edge. What ``replaced`` takes of the guarantee, as in ``release``, is taken off
     first. The mean's relatives, which estimate other points, are listed with their best mechanism.
-    With a ``ledger`` each mechanism's price is shown, and what the ledger would
-    not pay for cannot serve.
+    With a ``ledger`` each mechanism's price is shown, and what the ledger would not pay for cannot
+    serve; ``Plan.pays`` says whether anything is left. With a ``dataset`` and a ``group`` that it
+    knows, by what they have left.
 
     With ``releases`` = k the guarantee holds for k equal releases together, fixed beforehand: each
     row's scale is that of one of them, and ``share`` what to ask ``release`` for.
@@ -82,9 +85,11 @@ def plan(
     for mechanism in considered:
         check_mechanism(mechanism)
     purse, budget = Purse(releases=count), None
+    if ledger is None and (dataset is not None or group is not None):
+        raise InputError("dataset and group belong to a ledger: name the ledger too.")
     if ledger is not None:
         paying = ledger_of(ledger)
-        left = paying.left_for()
+        left = paying.left_for(dataset, group)
         purse = Purse(paying.budget.notion, left, count)
         budget = paying.budget.to_json(paying.budget.limit - left)
     found = ranked(statistic, n, guarantee, considered, purse, replaced)

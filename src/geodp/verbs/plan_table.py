@@ -108,6 +108,11 @@ class Plan:
             raise InputError(f"No mechanism can give this. {reasons}")
         return self.rows[0].mechanism
 
+    @property
+    def pays(self) -> bool | None:
+        """Whether the ledger's budget pays for at least one of them; None without a ledger."""
+        return None if self.budget is None else self.rows[0].why_not is None
+
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON document."""
         return {
@@ -122,7 +127,7 @@ class Plan:
             **({} if self.replaced is None else {"replaced": self._replaced}),
             **({"note": self.note} if self.note else {}),
             **({"warning": self.warning} if self.warning else {}),
-        } | ({} if self.budget is None else {"budget": dict(self.budget)})
+        } | ({} if self.budget is None else {"budget": {**self.budget, "pays": self.pays}})
 
     @property
     def _sensitivity(self) -> str:
@@ -165,7 +170,8 @@ class Plan:
             prices = {row.mechanism.name: row.price for row in self.rows if row.price is not None}
             listed = ", ".join(f"{name} {price}" for name, price in prices.items()) or "none"
             left = f"{self.budget['adds']} left: {self.budget['left']} of {self.budget['limit']}"
-            table.append(f"  ledger: {left}; prices: {listed}")
+            verdict = "it pays" if self.pays else "it pays for none of them"
+            table.append(f"  ledger: {left}; prices: {listed}; {verdict}")
         if self.replaced is not None:
             table.append(
                 f"  share of replaced records: {self.replaced.label} of it, noise of standard "
