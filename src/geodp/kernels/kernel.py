@@ -82,6 +82,29 @@ class Pass(ABC):
         for records that an earlier group has had, and for those that are left.
         """
 
+    @abstractmethod
+    def exp(self, z: Array) -> Array | None:
+        """The points with coordinates ``(n, dim)``; None where numpy has to find them. Nothing is
+        proven of their rounding, and extreme ones are without meaning."""
+
+
+def by_records(rows: Array, count: int) -> Array:
+    """Rows of ``count`` records one record after the other, ``(count, dim + 1)``."""
+    whole = count // WIDTH
+    out = np.empty((count, rows.shape[1]))
+    out[: whole * WIDTH] = rows[:whole].transpose(0, 2, 1).reshape(whole * WIDTH, rows.shape[1])
+    if rest := count - whole * WIDTH:
+        last = min(count, WIDTH)  # the lanes of the last group that hold records
+        out[-rest:] = rows[whole, :, last - rest : last].T
+    return out
+
+
+def in_rows(x: Array) -> Array:
+    """Numbers ``(n, k)`` in groups ``(groups, k, WIDTH)``, zeros behind the last."""
+    full = np.zeros((groups(len(x)) * WIDTH, x.shape[1]))
+    full[: len(x)] = x
+    return np.ascontiguousarray(full.reshape(-1, WIDTH, x.shape[1]).transpose(0, 2, 1))
+
 
 def groups(count: int) -> int:
     """Of ``WIDTH`` records."""

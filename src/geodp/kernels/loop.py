@@ -31,6 +31,7 @@ _write = types.Array(types.float64, 1, "C")
 _marks = types.Array(types.uint8, 1, "C")
 _real = types.float64
 SIGNATURE = types.void(_read, types.intp, _read, _real, _real, _real, _write, _marks, _write)
+POINTS = types.void(_read, types.intp, _read, _write, _write)
 REDUCER = types.void(_write, types.intp, _real, _real, _write, _write, _marks)
 
 
@@ -63,6 +64,12 @@ def reducer(function: Callable[..., Any]) -> Any:
     """A compiled sum over rows, ``reduce(rows, count, parameter, unit, acc, work, left)``: of
     ``count`` records, of which those that it marks in ``left`` are not in it; see ``reduce``."""
     return compiled(function, REDUCER)
+
+
+def points(function: Callable[..., Any]) -> Any:
+    """A compiled exponential map, ``points(rows, groups, base, work, out)``: coordinates of groups
+    of ``WIDTH`` records in, the entries of their points out."""
+    return compiled(function, POINTS)
 
 
 @helper

@@ -128,6 +128,16 @@ class _CombinedPass(Pass):
             left |= by_record(out, len(block))
         return whole, left
 
+    def exp(self, z: Array) -> Array | None:
+        found, at = [], 0
+        for part, shape in zip(self.parts, self.kernel.shapes, strict=True):
+            points = part.exp(z[:, at : at + part.dim])
+            if points is None:
+                return None
+            found.append(points.reshape(len(z), math.prod(shape)))
+            at += part.dim
+        return np.concatenate(found, axis=1)
+
 
 def in_groups(marks: NDArray[np.uint8]) -> Marks:
     """Marks of records as those of lanes, ``(groups, WIDTH)``."""

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
-from geodp.kernels.kernel import Array, Kernel, Limbs, Marks, Pass, aligned, groups, total_of
+from geodp.kernels.kernel import (
+    Array,
+    Kernel,
+    Limbs,
+    Marks,
+    Pass,
+    aligned,
+    by_records,
+    groups,
+    in_rows,
+    total_of,
+)
 from geodp.kernels.lanes import WIDTH
 
 if TYPE_CHECKING:
@@ -21,12 +32,30 @@ _SEGMENTS = 256  # whose sums are held at a time
 
 @final
 @dataclass(frozen=True)
+class Exponential:
+    """A compiled exponential map (see ``loop.points``); ``base`` turns one point into what it needs
+    of it, ``work`` is as for kernels."""
+
+    run: Callable[..., None]
+    base: Callable[[Array], Array]
+    work: int
+
+    def points(self, p: Array, z: Array) -> Array:
+        """The points with coordinates ``(n, dim)`` at ``p``."""
+        rows = in_rows(z)
+        out, work = np.empty((len(rows), p.size, WIDTH)), aligned(self.work * WIDTH)
+        self.run(rows.reshape(-1), len(rows), self.base(p), work, out.reshape(-1))
+        return by_records(out, len(rows) * WIDTH)[: len(z)].reshape(len(z), *p.shape)
+
+
+@final
+@dataclass(frozen=True)
 class Single(Kernel):
     """A pass over records of ``floats`` numbers each.
 
     ``run`` is the compiled function (see ``loop``); ``base`` turns base points ``(V, ...)`` into
     what it needs of each, ``(V, k)``; ``work`` is the number of lanes' worth of space that it needs
-    behind its sums; ``hessians`` makes the sum of Hessians.
+    behind its sums; ``hessians`` makes the sum of Hessians, ``exps`` the exponential map.
     """
 
     floats: int
@@ -35,6 +64,7 @@ class Single(Kernel):
     base: Callable[[Array], Array]
     work: int = 0
     hessians: Callable[[], Reducer | None] = lambda: None
+    exps: Callable[[], Exponential] | None = None
 
     @property
     def dim(self) -> int:
@@ -50,7 +80,7 @@ class Single(Kernel):
         return 2 * (self.size + 1) * WIDTH
 
     def at(self, p: Array) -> Pass:
-        return _SinglePass(self, self.base(p[None])[0])
+        return _SinglePass(self, self.base(p[None])[0], p)
 
     def many(
         self,
@@ -91,6 +121,7 @@ class Single(Kernel):
 class _SinglePass(Pass):
     kernel: Single
     base: Array
+    point: Array
 
     @property
     def dim(self) -> int:
@@ -104,6 +135,10 @@ class _SinglePass(Pass):
         rows = np.empty((groups(len(block)), self.dim + 1, WIDTH))
         _, left = self._run(block, 1.0, 1.0, limit, rows.reshape(-1))
         return rows, left
+
+    def exp(self, z: Array) -> Array | None:
+        exps = self.kernel.exps
+        return None if exps is None else exps().points(self.point, z)
 
     def _run(
         self, block: Array, unit: float, unit2: float, limit: float, out: Array
@@ -128,4 +163,4 @@ def _widened(rows: Array) -> Array:
     count = len(rows)
     if count >= WIDTH:
         return rows
-    return np.concatenate([rows, np.broadcast_to(rows[:1], (WIDTH - count, *rows.shape[1:]))])
+    return np.concatenate([rows, np.zeros((WIDTH - count, *rows.shape[1:]))])

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from geodp.kernels import hessians
+from geodp.kernels import hessians, spd_exp
 from geodp.kernels.kernel import Array
-from geodp.kernels.single import Single
+from geodp.kernels.single import Exponential, Single
 from geodp.kernels.spd_any import any_size, work
 from geodp.kernels.spd_small import one, three, two
 from geodp.spaces.batch import cholesky, inverse_lower
@@ -39,8 +39,12 @@ def affine_invariant(size: int) -> Single | None:
         inverse = inverse_lower(cholesky(p)).reshape(len(p), -1)
         return np.concatenate([inverse, np.zeros((len(p), dim))], axis=1)
 
+    def factor(p: Array) -> Array:
+        return np.concatenate([cholesky(p).ravel(), np.zeros(dim)])
+
     hessian = partial(hessians.affine_invariant, size)
-    return Single(size * size, dim, logs_of(size), base, work(size), hessian)
+    exp = partial(_exponential, size, factor)
+    return Single(size * size, dim, logs_of(size), base, work(size), hessian, exp)
 
 
 def log_euclidean(size: int, chart: Callable[[Array], Array]) -> Single | None:
@@ -53,5 +57,13 @@ def log_euclidean(size: int, chart: Callable[[Array], Array]) -> Single | None:
         whole = np.broadcast_to(np.eye(size).ravel(), (len(p), size * size))
         return np.concatenate([whole, chart(p)], axis=1)
 
+    def origin(p: Array) -> Array:
+        return np.concatenate([np.eye(size).ravel(), chart(p)])
+
     flat = partial(hessians.flat, dim)
-    return Single(size * size, dim, logs_of(size), base, work(size), flat)
+    exp = partial(_exponential, size, origin)
+    return Single(size * size, dim, logs_of(size), base, work(size), flat, exp)
+
+
+def _exponential(size: int, base: Callable[[Array], Array]) -> Exponential:
+    return Exponential(spd_exp.points_of(size), base, spd_exp.work(size))

@@ -20,6 +20,7 @@ from geodp.spaces.batch import length
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.declarations import agreed
 from geodp.statistics.maps import clip_maps
+from geodp.statistics.moving import moved_in
 from geodp.statistics.records import (
     ClippedRecords,
     LocalRecords,
@@ -235,8 +236,8 @@ class Ball:
         return LocalRecords(self, source, moved, tuple(replaced), rough, center_sum)
 
     def _fused_clip(self, source: Any, kernel: Kernel) -> LocalRecords:
-        """The same for many records: the kernel adds up those that are points well inside, each by
-        itself, and the rule decides over the others."""
+        """The same for many records, by the kernel: it adds up those that are points well inside,
+        and moves others, each by itself."""
         moved = np.zeros(len(source), dtype=bool)
         scale, fused = 2 * self.reach, kernel.at(self.center)
 
@@ -244,13 +245,11 @@ class Ball:
             block = raw_block(source, start, self.block_rows)
             total, left = self.space.fused_sum(fused, block, scale, self.radius)
             at = np.flatnonzero(left)
-            replaced = [np.empty((0, *self.space.point_shape))]
-            for some in (at[i : i + self.chunk_rows] for i in range(0, len(at), self.chunk_rows)):
-                fixed, changed, z = self.apply_rule(block[some])
-                total = total.merge(LogSum.of(z, scale))
-                moved[start + some] = changed
-                replaced.append(fixed[changed])
-            return total, np.concatenate(replaced)
+            if not len(at):
+                return total, np.empty((0, *self.space.point_shape))
+            rest, fixed, changed = moved_in(self, fused, block[at], self._widest)
+            moved[start + at] = changed
+            return total.merge(rest), fixed[changed]
 
         parts = []
         for part in each(one, range(0, len(source), self.block_rows)):
@@ -312,11 +311,17 @@ class Ball:
         return self.space.exp_coords(self.center, z.reshape(len(z), self.space.dim))
 
     @property
+    def _widest(self) -> float:
+        """The least distance from which a record moves: beyond the radius, so that a moved one
+        stays where it landed."""
+        return self.radius * (1 + _SLACK)
+
+    @functools.cached_property
     def chunk_rows(self) -> int:
         """Records per chunk: a public constant of the space."""
         return self._rows_of(_CHUNK_FLOATS)
 
-    @property
+    @functools.cached_property
     def block_rows(self) -> int:
         """Records per block of a compiled pass: a public constant of the space."""
         return self._rows_of(BLOCK_FLOATS)
@@ -337,7 +342,7 @@ class Ball:
             x = np.where(lost[wide], center, x)
             z = np.array(space.log_coords(center, x))
             t = length(z)  # by itself for each record, and without overflow
-            widest = self.radius * (1 + _SLACK)  # so that a moved record stays where it landed
+            widest = self._widest
             far = ~(t <= widest)
             edge = space.exp_coords(center, z[far] * (self.radius / t[far])[:, None])
             edge = space.project(edge)
