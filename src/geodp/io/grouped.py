@@ -12,7 +12,7 @@ from geodp.io.id_column import without_ids
 from geodp.io.layout import Layout
 from geodp.io.records import is_parquet, parquet_records, stacked_points
 from geodp.io.source import named, open_bytes
-from geodp.io.table import read_table
+from geodp.io.table import read_table, table_lines
 from geodp.spaces.base import Space
 
 
@@ -87,7 +87,7 @@ def grouped_layout(
         if key is not None:
             raise InputError(f"A key names an array of a .npz file; {name} is none.")
         try:
-            rest, ids = without_ids(stream, column)
+            rest, ids = without_ids(table_lines(stream, layout.width + 1), column)
         except OSError as error:
             raise InputError(f"{name} cannot be read.") from error
         return layout.points(layout.table(rest, layout.width, layout.columns, True)), ids

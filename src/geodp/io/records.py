@@ -177,6 +177,11 @@ def _load(
                 if header is not None:
                     raise InputError(f"A header is one of a CSV file; {name} is none.")
                 return reader(stream, layout.width, layout.columns, None), True
+            if is_parquet(path):
+                raise InputError(
+                    f"{name} is named as a Parquet file, which holds records; a single point is "
+                    "read from .npy, .npz or CSV."
+                )
             if os.fspath(path).lower().endswith(ENDINGS):
                 raise InputError(
                     f"{name} is named as a NIfTI file, whose unit and order must be declared: read "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Iterator
 from typing import IO
 
 import numpy as np
@@ -36,7 +37,7 @@ def read_table(stream: IO[bytes], width: int, columns: str, header: bool | None)
         are more than memory holds.
     """
     numbers, most = array("d"), memory()
-    for index, line in enumerate(short_lines(stream, max(2**16, _LONGEST * width))):
+    for index, line in enumerate(table_lines(stream, width)):
         found = cells(line)
         if index == 0 and (header or (header is None and all(map(is_word, found)))):
             if len(found) != width:
@@ -47,6 +48,11 @@ def read_table(stream: IO[bytes], width: int, columns: str, header: bool | None)
     if not numbers:
         raise InputError("The file holds no record.")
     return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+
+
+def table_lines(stream: IO[bytes], width: int) -> Iterator[bytes]:
+    """The lines, none longer than ``width`` cells can be (``short_lines``)."""
+    return short_lines(stream, max(2**16, _LONGEST * width))
 
 
 def check_size(numbers: int, most: float) -> None:
