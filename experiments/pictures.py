@@ -121,7 +121,8 @@ def which_noise(figure: Any, rows: Rows) -> None:
         ax.set(xscale="log", xlabel="dimension", ylim=(0, 1.6))
         ax.set_title(f"ε = {float(epsilon):g}", loc="left")
     figure.axes[0].set_ylabel("mean squared error / the Gaussian's")
-    figure.axes[0].legend(fontsize=7, title="solid: best; dotted: ℓ2-Laplace", title_fontsize=7)
+    title = "solid: best; dotted: ℓ2-Laplace"
+    figure.axes[-1].legend(fontsize=7, title=title, title_fontsize=7, loc="upper left")
 
 
 PICTURES: dict[str, tuple[Callable[[Any, Rows], None], tuple[float, float]]] = {

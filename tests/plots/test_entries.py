@@ -63,3 +63,22 @@ def test_numbers_under_histograms_do_not_meet(size):
     boxes = sorted((x.get_window_extent().x0, x.get_window_extent().x1) for x in drawn)
     assert len(boxes) >= 6
     assert all(one[1] < two[0] for one, two in pairwise(boxes))
+
+
+@pytest.mark.parametrize("size", [(5.0, 5.9), (7.0, 6.4), (4.0, 7.0)])
+def test_outlines_keep_their_title_and_legend_inside_the_picture(size):
+    from matplotlib.figure import Figure
+
+    space = gd.PlanarShapes(5)
+    records = space.exp_coords(space.origin, 0.05 * np.random.default_rng(1).normal(size=(40, 6)))
+    figure = Figure(figsize=size, layout="constrained")
+    ax = figure.subplots()
+    entries._points(ax, records, space, gd.Ball(space, space.origin, 0.4), None)
+    figure.draw_without_rendering()
+    legend = ax.get_legend()
+    for box in (legend.get_window_extent(), ax._left_title.get_window_extent()):
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said == ["raw records", "centre of the public ball"]
+    assert ax.get_xlabel().endswith("rotated onto the centre of the public ball")

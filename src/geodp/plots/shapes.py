@@ -36,7 +36,7 @@ def draw_outlines(picture: Picture, ax: Axes) -> None:
         for i, x in enumerate(onto(value, picture.records)):
             label = "_nolegend_" if i else "raw records"
             ax.plot(*_closed(x).T, color=style.RECORD, lw=0.4, alpha=0.3, label=label, zorder=1)
-    if picture.radius is not None:
+    if picture.radius is not None and picture.value is not picture.base:
         (center,) = onto(value, picture.base[None])
         label = f"centre of the public ball of radius {picture.radius:.3g}"
         ax.plot(*_closed(center).T, label=label, **style.LINE_BALL)
@@ -50,10 +50,10 @@ def draw_outlines(picture: Picture, ax: Axes) -> None:
         ax.plot(*_closed(even).T, label=label, **style.LINE_SMOOTH)
     if len(value) <= _DOTS:
         ax.plot(*value.T, label="_nolegend_", **style.MARK_VALUE)
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", adjustable="datalim")  # the legend keeps the place laid out for it
     ax.margins(0.08)
     style.no_frame(ax)
-    ax.set_xlabel("centred, sum of squares 1, rotated onto the released shape")
+    ax.set_xlabel(f"centred, sum of squares 1, rotated onto the {picture.called}")
     style.legend_below(ax, -0.08)
 
 
