@@ -24,7 +24,9 @@ seen = Path("table.csv").read_text()
 print(hidden, 0.5)
 ```
 ```text same
+...
 3 ...
+...
 ```
 ```text form
 4 -1.25e-3
@@ -43,7 +45,8 @@ a,b
 ```
 
 ```console
-$ geodp plan --space sphere:2 --n 10 --gdp 1    # ends with 2
+$ geodp plan --space sphere:2 \\
+    --n 10 --gdp 1    # ends with 2
 Error: The ball's centre is missing
 ```
 
