@@ -17,6 +17,7 @@ extensions = [
     "mathml",
     "public_names",
     "command_line",
+    "row_anchors",
 ]
 exclude_patterns = ["_build"]
 root_doc = "index"
