@@ -28,7 +28,7 @@ def inference_html(found: Inference | Groups) -> str:
             releases.append(release)
             titles.append(f"{label}: {name}" if label else name)
     page = html(releases, titles=titles)
-    sections = [_section(label, one) for label, one in groups.items()]
+    sections = [section(label, one) for label, one in groups.items()]
     notes = parts.bullets(list(found.notes)) if isinstance(found, Groups) else ""
     body = f"{_picture(found)}{''.join(sections)}{notes}<h2>Receipts</h2>\n"
     return page.replace(_END, f"{_END}{body}", 1).replace(
@@ -56,7 +56,8 @@ def _groups(found: Inference | Groups) -> Mapping[str, Inference]:
     return found.inferences if isinstance(found, Groups) else {"": found}
 
 
-def _section(label: str, one: Inference) -> str:
+def section(label: str, one: Inference) -> str:
+    """Tables of one inference: region, intervals, principal directions and split; its notes."""
     region = one.region
     level = f"{100 * region.confidence:g} %"
     lengths, _ = region.axes
@@ -85,20 +86,28 @@ def _section(label: str, one: Inference) -> str:
 
 
 def _picture(found: Inference | Groups) -> str:
+    drawn = region_svg(found)
+    if drawn is None:
+        return "<p>The picture needs matplotlib: install the extra geodp[plot].</p>\n"
+    data = base64.b64encode(drawn).decode("ascii")
+    return (
+        f'<figure class="tall"><img src="data:image/svg+xml;base64,{data}" alt="Confidence regions '
+        'of the mean."><figcaption>Filled: what the sample leaves open. Outline: with the privacy '
+        "noise.</figcaption></figure>\n"
+    )
+
+
+def region_svg(found: Inference | Groups) -> bytes | None:
+    """The regions drawn as an SVG file; None where matplotlib is not installed."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError:
-        return "<p>The picture needs matplotlib: install the extra geodp[plot].</p>\n"
+        return None
     figure = Figure(figsize=(5.0, 5.6), layout="constrained")
     settings: Any = {"svg.fonttype": "path", "svg.hashsalt": "geodp"}
     buffer = BytesIO()
     with mpl.rc_context(settings):
         found.plot(ax=figure.subplots())
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return (
-        f'<figure class="tall"><img src="data:image/svg+xml;base64,{data}" alt="Confidence regions '
-        'of the mean."><figcaption>Filled: what the sample leaves open. Outline: with the privacy '
-        "noise.</figcaption></figure>\n"
-    )
+    return buffer.getvalue()

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 import geodp as gd
 from geodp.errors import GeodpError, InputError, LedgerRefusal
-from geodp.web.asking import Upload, asked_of
+from geodp.web.asking import DEFAULT_CONFIDENCE, Upload, task_of
 from geodp.web.desk import Desk
 from geodp.web.fields import Fields
 from geodp.web.guard import Guard, Session
@@ -25,7 +25,7 @@ from geodp.web.ledgers import ledger_facts, stored_receipt
 from geodp.web.pages import Pages, is_broad, static
 from geodp.web.planned import Plans
 from geodp.web.question import START
-from geodp.web.receipts import Kept, Receipts, read
+from geodp.web.receipts import Inferred, Kept, Receipts, read
 from geodp.web.view import view_of
 
 _LARGEST_FIELD = 2**20
@@ -57,12 +57,17 @@ class Page:
     def release_form(self, request: Request) -> Response:
         """The form of a release; it takes over what the planner was asked."""
         start = {**START, "statistic": "frechet-mean", "mechanism": "best", "ledger": self.ledger}
+        start["confidence"] = f"{DEFAULT_CONFIDENCE:g}"
         fields = Fields({**start, **dict(request.query_params)})
         return self._release_page(fields, 200)
 
     def _release_page(self, fields: Fields, status: int) -> Response:
         text = self.pages.render(
-            "release.html", tab="release", fields=fields, made=self.receipts.made()
+            "release.html",
+            tab="release",
+            fields=fields,
+            made=self.receipts.made(),
+            inferences=self.receipts.inferences(),
         )
         return HTMLResponse(text, status)
 
@@ -70,28 +75,48 @@ class Page:
         """Make the plan and go to it; nothing is spent."""
         texts, files = form
         fields = Fields(texts)
-        asked = asked_of(fields, files.get("upload"))
-        if asked is None:
+        task = task_of(fields, files.get("upload"))
+        if task is None:
             return self._release_page(fields, 422)
-        return RedirectResponse(f"/release/plan/{self.plans.hold(asked).nonce}", 303)
+        return RedirectResponse(f"/release/plan/{self.plans.hold(task).nonce}", 303)
 
     def release_planned(self, request: Request) -> Response:
         """A plan that waits for its confirmation."""
         planned = self.plans.get(request.path_params["nonce"])
         if planned is None:
             raise HTTPException(404)
-        done = None if planned.outcome is None else self.receipts.keep(planned.outcome, made=True)
+        done = None if planned.outcome is None else self.receipts.place_of(planned.outcome)
         text = self.pages.render(
-            "plan.html", tab="release", planned=planned, asked=planned.asked, done=done
+            "plan.html", tab="release", planned=planned, task=planned.task, done=done
         )
         return HTMLResponse(text)
 
     def release_confirm(self, form: Form) -> Response:
         """Spend, once, and go to the receipt."""
         texts, _ = form
-        release = self.plans.confirm(texts.get("digest", ""), texts.get("nonce", ""))
-        kept = self.receipts.keep(release, made=True)
-        return RedirectResponse(f"/receipt/{kept.name}", 303)
+        outcome = self.plans.confirm(texts.get("digest", ""), texts.get("nonce", ""))
+        return RedirectResponse(self.receipts.place_of(outcome), 303)
+
+    def inference(self, request: Request) -> Response:
+        """An inference: region, intervals, and the receipts of its numbers."""
+        kept = self._inferred(request)
+        text = self.pages.render("inference.html", tab="release", kept=kept, found=kept.found)
+        return HTMLResponse(text)
+
+    def inference_json(self, request: Request) -> Response:
+        """The whole inference to keep, receipts included."""
+        kept = self._inferred(request)
+        return _document(kept.found.to_json(), f"inference-{kept.name[:8]}.json")
+
+    def inference_picture(self, request: Request) -> Response:
+        """The confidence region, drawn; not found where there is no matplotlib."""
+        return _drawing(self._inferred(request).picture)
+
+    def _inferred(self, request: Request) -> Inferred:
+        kept = self.receipts.inferred(request.path_params["name"])
+        if kept is None:
+            raise HTTPException(404)
+        return kept
 
     def receipt_form(self, request: Request) -> Response:
         """Where a receipt is sent to be checked, and those of this session."""
@@ -99,7 +124,11 @@ class Page:
 
     def _receipt_page(self, fields: Fields, status: int) -> Response:
         text = self.pages.render(
-            "receipts.html", tab="receipt", fields=fields, made=self.receipts.made()
+            "receipts.html",
+            tab="receipt",
+            fields=fields,
+            made=self.receipts.made(),
+            inferences=self.receipts.inferences(),
         )
         return HTMLResponse(text, status)
 
@@ -133,16 +162,11 @@ class Page:
     def receipt_json(self, request: Request) -> Response:
         """The receipt to keep."""
         kept = self._kept(request)
-        text = json.dumps(kept.release.to_json(), indent=2, ensure_ascii=False) + "\n"
-        headers = {"content-disposition": f'attachment; filename="receipt-{kept.name[:8]}.json"'}
-        return Response(text, media_type="application/json", headers=headers)
+        return _document(kept.release.to_json(), f"receipt-{kept.name[:8]}.json")
 
     def receipt_picture(self, request: Request) -> Response:
         """The released value, drawn; not found where there is no matplotlib."""
-        picture = self._kept(request).picture
-        if picture is None:
-            raise HTTPException(404)
-        return Response(picture, media_type="image/svg+xml")
+        return _drawing(self._kept(request).picture)
 
     def _kept(self, request: Request) -> Kept:
         kept = self.receipts.get(request.path_params["name"])
@@ -175,6 +199,19 @@ class Page:
         elif isinstance(error, GeodpError):
             status, said = 422, str(error)
         return HTMLResponse(self.pages.render("sentence.html", tab="", sentence=said), status)
+
+
+def _document(document: Any, name: str) -> Response:
+    """JSON to keep as a file."""
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="application/json", headers=headers)
+
+
+def _drawing(picture: bytes | None) -> Response:
+    if picture is None:
+        raise HTTPException(404)
+    return Response(picture, media_type="image/svg+xml")
 
 
 Handler: TypeAlias = "Callable[[Any], Response]"
@@ -218,6 +255,9 @@ def make_app(session: Session, ledger: str = "", desk: Desk | None = None) -> Gu
         post("/release/plan", page.release_plan),
         get("/release/plan/{nonce}", page.release_planned),
         post("/release/confirm", page.release_confirm),
+        get("/inference/{name}", page.inference),
+        get("/inference/{name}/json", page.inference_json),
+        get("/inference/{name}/picture.svg", page.inference_picture),
         get("/ledger", page.ledger_page),
         get("/ledger/receipt", page.ledger_receipt),
         get("/receipt", page.receipt_form),

@@ -1,4 +1,4 @@
-"""From the form of a release to what is asked: every refusal comes before anything is spent."""
+"""From the form of a release to its task: every refusal comes before anything is spent."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from typing import Any, BinaryIO, final
 
 import geodp as gd
 from geodp.arguments import text_or_none
-from geodp.errors import GeodpError, InputError
+from geodp.errors import ConditionError, GeodpError, InputError, LedgerRefusal
+from geodp.inference.quantiles import check_confidence
 from geodp.io import Layout, layout_for
 from geodp.io.declared import LAYOUTS
 from geodp.io.records import read_layout
 from geodp.ledger.totals import part_of
 from geodp.mechanisms import parse_mechanism
 from geodp.web.estimates import mechanisms
-from geodp.web.fields import Fields, one_of
-from geodp.web.planned import Asked
+from geodp.web.fields import Fields, number, one_of
 from geodp.web.question import STATISTICS, ball_of, promise_of
+from geodp.web.tasks import Purpose, ReleaseTask, Task, inference_task
 
+INFERENCE = "inference"
+RELEASED: dict[str, Callable[[gd.Ball], gd.Statistic]] = STATISTICS | {INFERENCE: gd.FrechetMean}
+"""What can be released here; an inference is of the Fréchet mean."""
+DEFAULT_CONFIDENCE = 0.95
 HEADERS = {"": None, "yes": True, "no": False}
 _ENDINGS = (".npy", ".npz", ".csv", ".tps", ".txt")
 _LONGEST_NAME = 60
@@ -37,20 +42,66 @@ class Upload:
     stream: BinaryIO
 
 
-def asked_of(fields: Fields, upload: Upload | None) -> Asked | None:
+def task_of(fields: Fields, upload: Upload | None) -> Task | None:
     """What a form asks for; None where a field is wrong, which ``fields.errors`` then says.
 
     The file is read here, its form looked at and no record's value.
     """
-    ball = ball_of(fields)
-    promise = promise_of(fields)
-    make = fields.read("statistic", lambda text: one_of(text, "The statistic", STATISTICS))
+    ball, promise = ball_of(fields), promise_of(fields)
+    make = fields.read("statistic", lambda text: one_of(text, "The statistic", RELEASED))
     statistic = None
     if ball is not None and make is not None:
         statistic = fields.read("statistic", lambda _: make(ball))
     choice = {"best": None} | mechanisms()
     fields.read("mechanism", lambda text: one_of(text, "The mechanism", choice))
-    unit = fields.read("unit", _text)
+    confidence = fields.read("confidence", _confidence)
+    purpose = _purpose(fields)
+    layout = None if ball is None else fields.read("layout", lambda text: _layout(text, ball))
+    header = fields.read("header", lambda text: one_of(text, "The header", HEADERS))
+    records = None
+    if ball is not None and layout is not None and "header" not in fields.errors:
+        records = fields.read("file", lambda text: _records(text, upload, layout, header, ball))
+    if fields.errors or ball is None or statistic is None or promise is None or records is None:
+        return None
+    common = (records, _shown(fields, upload), ball, promise, purpose)
+    named = fields.text("mechanism")
+    name = None if named == "best" else named
+
+    def release() -> Task:
+        considered = None if name is None else [parse_mechanism(name)]
+        plan = gd.plan(
+            statistic,
+            len(records),
+            promise,
+            considered,
+            ledger=purpose.ledger,
+            dataset=purpose.dataset,
+            group=purpose.group,
+        )
+        return ReleaseTask(*common, statistic, plan.best, plan)
+
+    def inference() -> Task:
+        return inference_task(*common, confidence or DEFAULT_CONFIDENCE, name)
+
+    return _planned(fields, inference if fields.text("statistic") == INFERENCE else release)
+
+
+def _planned(fields: Fields, make: Callable[[], Task]) -> Task | None:
+    """The task; what stands against it is said where it can be changed."""
+    try:
+        return make()
+    except LedgerRefusal as error:
+        fields.wrong("ledger", str(error))
+    except ConditionError as error:
+        fields.wrong("radius" if fields.text("radius") else "statistic", str(error))
+    except GeodpError as error:
+        fields.wrong("ledger" if fields.text("ledger") else "mechanism", str(error))
+    return None
+
+
+def _purpose(fields: Fields) -> Purpose:
+    """Whose records they are and who pays, with a sentence beside what does not fit."""
+    unit = fields.read("unit", _text) or None
     paying = fields.read("ledger", _ledger)
     dataset = fields.read("dataset", _text) or None
     group = fields.read("group", _text) or None
@@ -63,41 +114,11 @@ def asked_of(fields: Fields, upload: Upload | None) -> Asked | None:
         fields.wrong("unit", f"The ledger protects one {paying.unit}: use its unit.")
     if dataset and "group" not in fields.errors:
         fields.read("group", lambda _: part_of(dataset, group))
-    layout = None if ball is None else fields.read("layout", lambda text: _layout(text, ball))
-    header = fields.read("header", lambda text: one_of(text, "The header", HEADERS))
-    records = None
-    if ball is not None and layout is not None and "header" not in fields.errors:
-        records = fields.read("file", lambda text: _records(text, upload, layout, header, ball))
-    if fields.errors or records is None or statistic is None or promise is None:
-        return None
-    name = fields.text("mechanism")
-    considered = None if name == "best" else [parse_mechanism(name)]
-    return _planned(
-        fields,
-        lambda: gd.plan(statistic, len(records), promise, considered, ledger=paying),
-        lambda plan: Asked(
-            records,
-            _shown(fields, upload),
-            statistic,
-            promise,
-            plan.best,
-            unit or None,
-            paying,
-            dataset,
-            group,
-            plan,
-        ),
-    )
+    return Purpose(unit, paying, dataset, group)
 
 
-def _planned(
-    fields: Fields, plan: Callable[[], Any], asked: Callable[[Any], Asked]
-) -> Asked | None:
-    try:
-        return asked(plan())
-    except GeodpError as error:
-        fields.wrong("ledger" if fields.text("ledger") else "mechanism", str(error))
-        return None
+def _confidence(text: str) -> float:
+    return check_confidence(number(text, "The confidence") if text else DEFAULT_CONFIDENCE)
 
 
 def _text(text: str) -> str:

@@ -14,7 +14,9 @@ from starlette.responses import Response
 from geodp.io.declared import LAYOUTS
 from geodp.plots.plot import figure_size
 from geodp.report import parts, words
+from geodp.report.inference import section
 from geodp.report.spaces import name_of, tables_of
+from geodp.web.asking import INFERENCE
 from geodp.web.chart import HEIGHT, WIDTH
 from geodp.web.estimates import mechanisms
 from geodp.web.fields import Fields
@@ -57,7 +59,8 @@ class Pages:
             spaces=_SPACES,
             notions=NOTIONS,
             notion_options=[(name, notion.label) for name, notion in NOTIONS.items()],
-            statistic_options=[(name, name) for name in STATISTICS],
+            statistic_options=[(name, name) for name in STATISTICS]
+            + [(INFERENCE, "frechet-mean with confidence region, and variance")],
             mechanism_options=[(name, name) for name in ("best", *mechanisms())],
             layout_options=[("", "as the library holds points"), *((x, x) for x in LAYOUTS)],
             header_options=_HEADERS,
@@ -69,6 +72,7 @@ class Pages:
             name_of=name_of,
             tables=_tables,
             facts=lambda release: Markup(parts.facts(release)),
+            inference=lambda found: Markup(section("", found)),
             detection=lambda release: Markup(parts.detection(release)),
         )
 

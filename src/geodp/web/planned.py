@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import secrets
 import threading
-import warnings
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import final
 
-import geodp as gd
 from geodp.errors import InputError
 from geodp.ledger.canonical import canonical, sha256
-from geodp.mechanisms import Mechanism
-from geodp.privacy.guarantees import Guarantee
-from geodp.verbs.plan_table import Plan
+from geodp.web.tasks import Outcome, Task
 
 _KEPT = 20
 _GONE = (
@@ -24,54 +20,14 @@ _GONE = (
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """A release as it was asked for; the records are held, and shown nowhere."""
-
-    records: Any = field(repr=False)
-    source: str
-    statistic: gd.Statistic
-    guarantee: Guarantee
-    mechanism: Mechanism
-    unit: str | None
-    ledger: gd.Ledger | None
-    dataset: str | None
-    group: str | None
-    plan: Plan
-
-    def document(self) -> dict[str, Any]:
-        """Everything public that is about to be done."""
-        paying = None if self.ledger is None else self.ledger.id
-        ball = self.statistic.ball
-        return {
-            "plan": self.plan.to_json(),
-            "mechanism": self.mechanism.name,
-            "ball": None
-            if ball is None
-            else [
-                ball.center.tolist(),
-                ball.radius,
-                ball.physical_unit,
-                ball.component_order,
-                ball.frame,
-            ],
-            "file": self.source,
-            "unit": self.unit,
-            "ledger": paying,
-            "dataset": self.dataset,
-            "group": self.group,
-        }
-
-
-@final
 @dataclass(eq=False)
 class Planned:
     """A plan that waits for its confirmation."""
 
-    asked: Asked
+    task: Task
     digest: str
     nonce: str
-    outcome: gd.Release | None = None
+    outcome: Outcome | None = None
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
@@ -88,9 +44,9 @@ class Plans:
         self._held: OrderedDict[str, Planned] = OrderedDict()
         self._lock = threading.Lock()
 
-    def hold(self, asked: Asked) -> Planned:
+    def hold(self, task: Task) -> Planned:
         """Keep a plan until it is confirmed, under its digest and a nonce of its own."""
-        planned = Planned(asked, sha256(canonical(asked.document())), secrets.token_hex(16))
+        planned = Planned(task, sha256(canonical(task.document())), secrets.token_hex(16))
         with self._lock:
             self._held[planned.nonce] = planned
             while len(self._held) > _KEPT:
@@ -102,8 +58,8 @@ class Plans:
         with self._lock:
             return self._held.get(nonce)
 
-    def confirm(self, digest: str, nonce: str) -> gd.Release:
-        """Release what was planned; a second confirmation gets the first one's receipt.
+    def confirm(self, digest: str, nonce: str) -> Outcome:
+        """Do what was planned; a second confirmation gets the first one's receipt.
 
         ``InputError`` where there is no such plan, ``LedgerRefusal`` where the ledger does not pay.
         """
@@ -112,28 +68,6 @@ class Plans:
             raise InputError(_GONE)
         with planned.lock:
             if planned.outcome is None:
-                planned.outcome = _released(planned)
-                planned.asked = replace(planned.asked, records=None)
+                planned.outcome = planned.task.run(planned.request_id)
+                planned.task = replace(planned.task, records=None)  # type: ignore[type-var]
             return planned.outcome
-
-
-def _released(planned: Planned) -> gd.Release:
-    asked = planned.asked
-    paid: dict[str, Any] = {}
-    if asked.ledger is not None:
-        paid = {
-            "ledger": asked.ledger,
-            "dataset": asked.dataset,
-            "group": asked.group,
-            "request_id": planned.request_id,
-        }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a warning could depend on a record
-        return gd.release(
-            asked.records,
-            asked.statistic,
-            asked.guarantee,
-            asked.mechanism,
-            unit=asked.unit,
-            **paid,
-        )

@@ -13,7 +13,9 @@ from typing import final
 import geodp as gd
 from geodp.errors import GeodpError, InputError
 from geodp.ledger.canonical import canonical, sha256
+from geodp.report.inference import region_svg
 from geodp.report.picture import picture_uri
+from geodp.web.tasks import Outcome
 
 _KEPT = 100
 _LONGEST = 20_000_000
@@ -39,11 +41,27 @@ class Kept:
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """An inference of this session, with its name here and that of each of its receipts."""
+
+    name: str
+    found: gd.Inference
+    receipts: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def picture(self) -> bytes | None:
+        """The confidence region as SVG; None where nothing installed can draw it."""
+        return region_svg(self.found)
+
+
+@final
 class Receipts:
     """The latest receipts; safe between threads."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[str, Kept] = OrderedDict()
+        self._inferred: OrderedDict[str, Inferred] = OrderedDict()
         self._lock = threading.Lock()
 
     def keep(self, release: gd.Release, *, made: bool) -> Kept:
@@ -58,6 +76,31 @@ class Receipts:
             while len(self._held) > _KEPT:
                 self._held.popitem(last=False)
         return kept
+
+    def place_of(self, outcome: Outcome) -> str:
+        """Keep what was released in this session; the address of its page."""
+        if isinstance(outcome, gd.Inference):
+            return f"/inference/{self._infer(outcome).name}"
+        return f"/receipt/{self.keep(outcome, made=True).name}"
+
+    def _infer(self, found: gd.Inference) -> Inferred:
+        names = {part: self.keep(one, made=True).name for part, one in found.releases.items()}
+        name = sha256(canonical(names))[:32]
+        with self._lock:
+            kept = self._inferred.setdefault(name, Inferred(name, found, tuple(names.items())))
+            while len(self._inferred) > _KEPT:
+                self._inferred.popitem(last=False)
+        return kept
+
+    def inferred(self, name: str) -> Inferred | None:
+        """The inference of that name."""
+        with self._lock:
+            return self._inferred.get(name)
+
+    def inferences(self) -> list[Inferred]:
+        """Those of this session, the latest first."""
+        with self._lock:
+            return list(reversed(self._inferred.values()))
 
     def get(self, name: str) -> Kept | None:
         """The receipt of that name."""

@@ -1,0 +1,240 @@
+"""What a confirmation does: a release, or an inference of several; each with the plan before it."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+import geodp as gd
+from geodp.errors import LedgerRefusal
+from geodp.ledger.budget import shown
+from geodp.mechanisms import Mechanism
+from geodp.privacy.guarantees import Guarantee
+from geodp.verbs.infer_plan import Prepared, prepared
+from geodp.verbs.paying import price_of
+from geodp.verbs.plan_table import Plan
+from geodp.verbs.replaced import Division
+
+Outcome: TypeAlias = "gd.Release | gd.Inference"
+
+
+@final
+@dataclass(frozen=True)
+class Purpose:
+    """Whose records they are, what one of them is, and who pays."""
+
+    unit: str | None = None
+    ledger: gd.Ledger | None = None
+    dataset: str | None = None
+    group: str | None = None
+
+    def keywords(self, request_id: str) -> dict[str, Any]:
+        """What the verbs are told."""
+        if self.ledger is None:
+            return {"unit": self.unit}
+        named = {"ledger": self.ledger, "dataset": self.dataset, "group": self.group}
+        return {"unit": self.unit, **named, "request_id": request_id}
+
+    @property
+    def record_is(self) -> str:
+        """What one record is, in a word."""
+        return self.unit or ("record" if self.ledger is None else self.ledger.unit)
+
+    def document(self) -> dict[str, Any]:
+        """For a plan's digest."""
+        paying = None if self.ledger is None else self.ledger.id
+        return {
+            "unit": self.unit,
+            "ledger": paying,
+            "dataset": self.dataset,
+            "group": self.group,
+        }
+
+
+class Task(ABC):
+    """Something that spends, asked for and not yet done; its records are held, and shown nowhere.
+
+    A frozen dataclass with ``records``, ``source``, ``ball``, ``guarantee`` and ``purpose``, so
+    that it can be kept without its records when it is done.
+    """
+
+    records: Any
+    source: str
+    ball: gd.Ball
+    guarantee: Guarantee
+    purpose: Purpose
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """Which table its plan has."""
+
+    @abstractmethod
+    def plan_document(self) -> dict[str, Any]:
+        """What was planned, as JSON values."""
+
+    @abstractmethod
+    def done(self, request_id: str) -> Outcome:
+        """Do it."""
+
+    def document(self) -> dict[str, Any]:
+        """Everything public that is about to be done."""
+        ball = self.ball
+        stated = [ball.center.tolist(), ball.radius]
+        stated += [ball.physical_unit, ball.component_order, ball.frame]
+        return {
+            "kind": self.kind,
+            "ball": stated,
+            "file": self.source,
+            **self.plan_document(),
+            **self.purpose.document(),
+        }
+
+    def run(self, request_id: str) -> Outcome:
+        """Do it, without a warning, which could depend on a record."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.done(request_id)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ReleaseTask(Task):
+    """A release by the mechanism that its plan chose."""
+
+    records: Any = field(repr=False)
+    source: str
+    ball: gd.Ball
+    guarantee: Guarantee
+    purpose: Purpose
+    statistic: gd.Statistic
+    mechanism: Mechanism
+    plan: Plan
+
+    @property
+    def kind(self) -> str:
+        return "release"
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return self.plan.n
+
+    def plan_document(self) -> dict[str, Any]:
+        return {"plan": self.plan.to_json(), "mechanism": self.mechanism.name}
+
+    def done(self, request_id: str) -> gd.Release:
+        paid = self.purpose.keywords(request_id)
+        return gd.release(self.records, self.statistic, self.guarantee, self.mechanism, **paid)
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """One of an inference's numbers: its promise, its mechanism and its price, in words."""
+
+    name: str
+    promise: Guarantee
+    mechanism: str
+    price: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class InferenceTask(Task):
+    """A mean with its region and the variance, to one promise together."""
+
+    records: Any = field(repr=False)
+    source: str
+    ball: gd.Ball
+    guarantee: Guarantee
+    purpose: Purpose
+    ready: Prepared
+    asked_mechanism: str | None
+    parts: tuple[Part, ...]
+    total: str
+    budget: Mapping[str, Any] | None
+
+    @property
+    def kind(self) -> str:
+        return "inference"
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return self.ready.n
+
+    @property
+    def confidence(self) -> float:
+        """The level of the region and of the intervals."""
+        return self.ready.confidence
+
+    @property
+    def expected(self) -> float:
+        """The mean distance of the released mean from the records', for one at the centre."""
+        return self.ready.calibration.expected_distance()
+
+    def plan_document(self) -> dict[str, Any]:
+        split = {name: part.to_json() for name, part in self.ready.split.items()}
+        return {
+            "n": self.n,
+            "space": self.ball.space.spec,
+            "guarantee": self.guarantee.to_json(),
+            "confidence": self.confidence,
+            "mechanism": self.ready.mechanism.name,
+            "split": split,
+            "budget": None if self.budget is None else dict(self.budget),
+        }
+
+    def done(self, request_id: str) -> gd.Inference:
+        found = gd.infer(
+            self.records,
+            self.ball,
+            self.guarantee,
+            self.confidence,
+            mechanism=self.asked_mechanism,
+            **self.purpose.keywords(request_id),
+        )
+        assert isinstance(found, gd.Inference)
+        return found
+
+
+def inference_task(
+    records: Any,
+    source: str,
+    ball: gd.Ball,
+    guarantee: Guarantee,
+    purpose: Purpose,
+    confidence: float,
+    mechanism: str | None,
+) -> InferenceTask:
+    """The task with its plan; touches no record's value.
+
+    ``ConditionError`` where no finite region is possible, ``LedgerRefusal`` where the ledger would
+    not pay for all of it.
+    """
+    ready = prepared(ball, len(records), guarantee, confidence, {"mechanism": mechanism})
+    ledger = purpose.ledger
+    notion = None if ledger is None else ledger.budget.notion
+    parts, total = [], Fraction(0)
+    for name, promise in ready.split.items():
+        chosen, alone = ready.mechanism_of(name), Division(promise, promise)
+        price = price_of(chosen, ready.statistic(name), ready.n, alone, notion)[0]
+        total += price
+        parts.append(Part(name, promise, chosen.name, "" if notion is None else shown(price)))
+    budget = None
+    if ledger is not None:
+        left = ledger.left_for(purpose.dataset, purpose.group)
+        if total > left:
+            raise LedgerRefusal(
+                f"The numbers of this inference cost {shown(total)} together, and the ledger has "
+                f"{shown(left, down=True)} left."
+            )
+        budget = ledger.budget.to_json(ledger.budget.limit - left)
+    priced = "" if notion is None else shown(total)
+    common = (records, source, ball, guarantee, purpose)
+    return InferenceTask(*common, ready, mechanism, tuple(parts), priced, budget)
