@@ -1,7 +1,7 @@
 """Pictures of tables that their own scripts do not draw: ``pictures.py [name …]``.
 
 Reads the committed CSV files and draws again what stands in them; nothing is computed anew but the
-Gaussian's error beside the composed ℓ2-Laplace.
+Gaussian's error beside the composed ℓ2-Laplace. Draw again when a table has changed.
 """
 
 from __future__ import annotations
@@ -125,12 +125,44 @@ def which_noise(figure: Any, rows: Rows) -> None:
     figure.axes[-1].legend(fontsize=7, title=title, title_fontsize=7, loc="upper left")
 
 
+def rates(figure: Any, rows: Rows) -> None:
+    """Error of the mean over n: what sampling and what privacy adds."""
+    ax = figure.subplots()
+    at = numbers(rows, "n")
+    for column, color, power in (("sampling", BLUE, 0.5), ("privacy", ORANGE, 1.0)):
+        found = numbers(rows, column)
+        ax.plot(at, found, "o", color=color, label=f"{column}; line: n to the −{power:g}")
+        ax.plot(at, [found[0] * (at[0] / n) ** power for n in at], color=color, lw=0.8)
+    ax.set(xscale="log", yscale="log", xlabel="records n", ylabel="mean distance")
+    ax.legend(fontsize=7)
+
+
+def equality(figure: Any, rows: Rows) -> None:
+    """How often tests of equal means reject, over the shift of one group."""
+    cells = list(dict.fromkeys((row["space"], row["mu"]) for row in rows))
+    panels = figure.subplots(1, len(cells), sharey=True, squeeze=False)[0]
+    tests = {"one_sample": BLUE, "two_samples": ORANGE, "three_samples": GREEN}
+    for ax, (space, mu) in zip(panels, cells, strict=True):
+        mine = [r for r in rows if (r["space"], r["mu"]) == (space, mu)]
+        for test, color in tests.items():
+            label = test.replace("_", " ")
+            ax.plot(numbers(mine, "shift"), numbers(mine, test), "o-", color=color, label=label)
+        ax.axhline(0.05, color=INK, lw=0.6, ls=":")
+        ax.set(xlabel="shift of the mean", ylim=(0, 1.03))
+        budget = "no noise" if mu == "inf" else f"μ = {mu}"
+        ax.set_title(f"{space}\n{budget}", loc="left", fontsize=8)
+    panels[0].set_ylabel("share rejected at 5 %")
+    panels[0].legend(fontsize=7)
+
+
 PICTURES: dict[str, tuple[Callable[[Any, Rows], None], tuple[float, float]]] = {
     "r1smg": (r1smg, (5.2, 3.6)),
     "radial_profiles": (radial_profiles, (7.6, 3.2)),
     "audit": (audit, (7.6, 3.0)),
     "composition": (composition, (5.2, 3.6)),
     "which_noise": (which_noise, (7.6, 3.2)),
+    "rates": (rates, (5.2, 3.6)),
+    "equality": (equality, (7.6, 3.2)),
 }
 
 
