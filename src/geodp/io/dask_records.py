@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import reduce
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
 from typing import Any, final
 
 import numpy as np
 
-from geodp.errors import ConditionError, InputError
+from geodp.errors import InputError
+from geodp.io.dask_checks import check_workers, failures
+from geodp.io.dask_frame import array_of_lists
 from geodp.progress import tick
-from geodp.spaces.base import Array
+from geodp.spaces.base import Array, Space
 from geodp.spaces.lattice import LogSum
-from geodp.statistics.aggregate import Aggregate, ClipPass, LogPass
+from geodp.statistics.aggregate import Aggregate, ClipPass, LogPass, TermPass
 from geodp.statistics.domain import Ball
 from geodp.statistics.records import ClippedRecords, raw_block
-from geodp.statistics.terms import Terms, term_sum
+from geodp.statistics.terms import Terms
 
 _FAN_IN = 8  # states that are merged at a time
-_PROBE = (
-    "(__import__('geodp').__name__, __import__('importlib.metadata').metadata.version('geodp'), "
-    "__import__('numpy').__version__)"
-)
+_TOGETHER = 2**27  # floats of the jobs that are run together
 
 
 @final
@@ -33,20 +33,20 @@ class DaskRecords:
     unknown size or of another shape, a worker without geodp) is refused here, before anything is
     spent; that takes one look at the shapes of all chunks.
 
+    Maps may be chunked along their places too: the means of some places are solved together, on a
+    worker that has all people's points there. Entities are averaged on workers likewise.
+
     >>> import dask.array as da, numpy as np, geodp as gd
     >>> records = DaskRecords(da.from_array(np.zeros((100, 2)), chunks=(30, 2)))
     >>> gd.FrechetMean(gd.Ball(gd.Euclidean(2), [1.0, 0.0], 3.0)).evaluate(records).value
     array([0., 0.])
     """
 
-    __slots__ = ("_array",)
+    __slots__ = ("_array", "_frame", "_given")
 
     def __init__(self, array: Any) -> None:
         if getattr(array, "chunks", None) is None or not hasattr(array, "to_delayed"):
-            raise InputError(
-                "DaskRecords takes a dask.array of records along its first axis; Dask comes by "
-                "pip install 'geodp[dask]'."
-            )
+            raise InputError("DaskRecords takes a dask.array of records along its first axis.")
         if array.dtype.kind not in "iuf":
             raise InputError(f"The Dask array holds {array.dtype} values; numbers are needed.")
         if any(size != size for axis in array.chunks for size in axis):
@@ -54,27 +54,39 @@ class DaskRecords:
                 "The Dask array has chunks of unknown size, and the number of records must be "
                 "known: call its method compute_chunk_sizes() first."
             )
-        _check_workers()
+        check_workers()
+        _check_chunks(array)
+        self._given, self._frame = array, None
         self._array = array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
-        self._check_chunks()
 
-    def _check_chunks(self) -> None:
-        """Every chunk has the shape that the array declares; no value is looked at."""
-        import dask
+    @classmethod
+    def from_dataframe(cls, frame: Any, space: Space, column: str) -> DaskRecords:
+        """The points of ``space`` in a column of fixed-size lists of a Dask dataframe.
 
-        wanted = [(rows, *self.shape[1:]) for rows in self._array.chunks[0]]
-        try:
-            found = dask.compute(*(dask.delayed(np.shape)(block) for block in self._blocks()))
-        except Exception as error:  # the message of a task may show records
-            raise InputError(
-                f"A chunk of the Dask array cannot be computed ({type(error).__name__}). Nothing "
-                "was spent."
-            ) from None
-        if list(found) != wanted:
-            raise InputError(
-                "The chunks of the Dask array are ragged: one has another shape than the array "
-                "declares. Nothing was spent."
-            )
+        The column's type may be pyarrow's fixed-size list, or Python objects; a list that is null,
+        holds a null or has another length is then a malformed record, for the public rule. ``ids``
+        takes whose they are from another column. ``InputError`` for a column of another type.
+
+        >>> import pandas, dask.dataframe as dd, geodp as gd, dask
+        >>> rows = pandas.DataFrame({"x": [[1.0, 2.0], [3.0, 4.0]], "who": ["ann", "bob"]})
+        >>> with dask.config.set({"dataframe.convert-string": False}):
+        ...     frame = dd.from_pandas(rows, npartitions=2)
+        >>> found = DaskRecords.from_dataframe(frame, gd.Euclidean(2), "x")
+        >>> found.shape, found.ids("who")
+        ((2, 2), ['ann', 'bob'])
+        """
+        check_workers()
+        found = cls(array_of_lists(frame, space, column))
+        found._frame = frame
+        return found
+
+    def ids(self, column: str) -> list[Any]:
+        """Another column of the dataframe, such as whose record each is, for ``entities=``."""
+        if self._frame is None or column not in self._frame.columns:
+            raise InputError(f"The Dask records have no column {column!r} of ids.")
+        with failures():
+            found: list[Any] = self._frame[column].compute().tolist()
+        return found
 
     @property
     def dtype(self) -> Any:
@@ -90,7 +102,8 @@ class DaskRecords:
         return self.shape[0]
 
     def __getitem__(self, rows: Any) -> Any:
-        return np.asarray(self._array[rows].compute())
+        with failures():
+            return np.asarray(self._array[rows].compute())
 
     def _blocks(self) -> list[Any]:
         return list(self._array.to_delayed().reshape(-1))
@@ -98,7 +111,9 @@ class DaskRecords:
     def blocks(self) -> Iterator[Array]:
         """The chunks one after the other, brought here."""
         for block in self._blocks():
-            yield np.asarray(block.compute())
+            with failures():
+                found = np.asarray(block.compute())
+            yield found
 
     def run(self, aggregate: Aggregate[Any, Any]) -> Any:
         """One pass: chunks where they are, states merged in a tree."""
@@ -110,21 +125,56 @@ class DaskRecords:
             groups = [states[i : i + _FAN_IN] for i in range(0, len(states), _FAN_IN)]
             states = [merge(aggregate, group) for group in groups]
         tick("evaluating")
-        result = aggregate.finish(states[0].compute())
+        with failures():
+            state = states[0].compute()
         tick("evaluating")
-        return result
+        return aggregate.finish(state)
+
+    def mapped(self, function: Any, jobs: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
+        """``function(raw, argument)`` of every job, an index and an argument, on workers."""
+        import dask
+
+        work = dask.delayed(partial(_apply, function), pure=False)
+        for group in _groups(self._given, jobs):
+            tasks = [work(self._given[index], dask.delayed(argument)) for index, argument in group]
+            with failures():
+                found = dask.compute(*tasks)
+            yield from found
 
     def clipped_by(self, ball: Ball) -> ClippedRecords:
         """``ball.clip`` of these records."""
-        if ball.space.cells > 1:
-            raise ConditionError(
-                "Maps are not computed on Dask: their means are taken place by place. Use an array "
-                "or a memory map."
-            )
         return _DaskClipped(ball, self)
 
     def __repr__(self) -> str:
         return "<records in a Dask array>"
+
+
+def _check_chunks(array: Any) -> None:
+    """Every chunk has the shape that the array declares; no value is looked at."""
+    import dask
+
+    wanted = list(product(*array.chunks))
+    blocks = array.to_delayed().reshape(-1)
+    with failures(" Nothing was spent."):
+        found = dask.compute(*(dask.delayed(np.shape)(block) for block in blocks))
+    if list(found) != wanted:
+        raise InputError(
+            "The chunks of the Dask array are ragged: one has another shape than the array "
+            "declares. Nothing was spent."
+        )
+
+
+def _groups(array: Any, jobs: Sequence[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:
+    """Jobs that are run together: as many as workers hold the records of."""
+    group, size = list[tuple[Any, Any]](), 0
+    for job in jobs:
+        group.append(job)
+        size += int(array[job[0]].size)
+        if size >= _TOGETHER:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 @final
@@ -155,7 +205,8 @@ class _DaskClipped(ClippedRecords):
         return total
 
     def term_sum(self, terms: Terms) -> LogSum:
-        return reduce(LogSum.merge, (term_sum(terms, chunk) for chunk in self.chunks()))
+        total: LogSum = self.source.run(TermPass(self.ball, len(self), terms))
+        return total
 
     def subsample(self, size: int) -> Array:
         rows = raw_block(self.source[:: max(1, len(self) // size)], 0, len(self), copy=True)
@@ -173,23 +224,7 @@ def _merge(aggregate: Aggregate[Any, Any], states: list[Any]) -> Any:
     return total
 
 
-def _check_workers() -> None:
-    """Every worker of the client, if there is one, runs the same geodp and numpy as we do."""
-    try:
-        from distributed import get_client
-
-        client = get_client()
-    except (ImportError, ValueError):
-        return
-    try:
-        found = set(client.run(eval, _PROBE).values())
-    except Exception as error:
-        raise InputError(
-            f"A worker of the cluster cannot import geodp ({type(error).__name__}): install the "
-            "same version on every worker. Nothing was spent."
-        ) from None
-    if found - {eval(_PROBE)}:
-        raise InputError(
-            "A worker of the cluster has another version of geodp or numpy than this process, and "
-            "results would differ: install the same on every worker. Nothing was spent."
-        )
+def _apply(function: Any, raw: Any, argument: Any) -> Any:
+    with np.errstate(all="ignore"):
+        raw = np.array(raw, dtype=np.float64, order="C")
+    return function(raw, argument)

@@ -15,6 +15,7 @@ import numpy as np
 
 from geodp.arguments import text_or_none
 from geodp.errors import InputError, MismatchError
+from geodp.io.lists import check_lists, numbers_of_lists
 from geodp.io.memory import memory
 from geodp.io.source import named, open_bytes
 from geodp.spaces.base import Space
@@ -178,12 +179,7 @@ class ParquetRecords:
         with _damage():
             table = self._file.read_row_group(group, columns=[self._column], use_threads=False)
             lists = pa.concat_arrays(table.column(0).chunks)
-            width = lists.type.list_size
-            values = lists.values.slice(lists.offset * width, len(lists) * width)
-            numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        numbers = np.array(numbers, dtype=np.float64).reshape(len(lists), width)
-        if lists.null_count:
-            numbers[np.asarray(lists.is_null())] = np.nan
+            numbers = numbers_of_lists(lists)
         return numbers.reshape(-1, *self._space.point_shape)
 
     def __repr__(self) -> str:
@@ -246,19 +242,7 @@ def _list_column(schema: Any, column: str | None, width: int) -> str:
         column = lists[0]
     if column not in schema.names:
         raise InputError(f"The Parquet file has no column {column!r}.")
-    if column not in lists:
-        raise InputError(
-            f"The column {column!r} is no fixed-size list, but {schema.field(column).type}: write "
-            "records as fixed-size lists, as write_parquet does."
-        )
-    kind = schema.field(column).type
-    inner = kind.value_type
-    if not (pa.types.is_floating(inner) or pa.types.is_integer(inner)):
-        raise InputError(f"The column {column!r} holds {inner}; real numbers are needed.")
-    if kind.list_size != width:
-        raise InputError(
-            f"The column {column!r} holds lists of {kind.list_size} numbers; a point needs {width}."
-        )
+    check_lists(schema.field(column).type, column, width)
     return column
 
 

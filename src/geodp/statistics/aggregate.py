@@ -15,6 +15,7 @@ from typing import Generic, TypeVar, final
 from geodp.spaces.base import Array
 from geodp.spaces.lattice import LogSum
 from geodp.statistics.domain import Ball
+from geodp.statistics.terms import Terms
 
 State = TypeVar("State")
 Result = TypeVar("Result")
@@ -72,6 +73,30 @@ class LogPass(Aggregate[LogSum | None, LogSum]):
     def update(self, state: LogSum | None, chunk: Array) -> LogSum | None:
         clipped = self.ball.clip_block(chunk, self.ball.kernel_for(self.n))
         return self.merge(state, clipped.log_sum(self.x, self.scale, self.factor))
+
+    def merge(self, one: LogSum | None, other: LogSum | None) -> LogSum | None:
+        return _both(one, other)
+
+    def finish(self, state: LogSum | None) -> LogSum:
+        assert state is not None
+        return state
+
+
+@final
+@dataclass(frozen=True)
+class TermPass(Aggregate[LogSum | None, LogSum]):
+    """The sum of ``terms`` over ``n`` clipped records, ``ClippedRecords.term_sum``."""
+
+    ball: Ball
+    n: int
+    terms: Terms
+
+    def init(self) -> LogSum | None:
+        return None
+
+    def update(self, state: LogSum | None, chunk: Array) -> LogSum | None:
+        clipped = self.ball.clip_block(chunk, self.ball.kernel_for(self.n))
+        return self.merge(state, clipped.term_sum(self.terms))
 
     def merge(self, one: LogSum | None, other: LogSum | None) -> LogSum | None:
         return _both(one, other)

@@ -6,20 +6,20 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.errors import InputError
-from geodp.kernels.threads import each
 from geodp.progress import tick, unreported
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
 from geodp.statistics.entity_ids import numbered
 from geodp.statistics.entity_rules import EntityRule, entity_rule
 from geodp.statistics.protocol import Certified, Statistic, domain_of
-from geodp.statistics.records import ClippedRecords, raw_block
+from geodp.statistics.records import ClippedRecords, mapped
 from geodp.statistics.segments import Ints
 
 if TYPE_CHECKING:
@@ -137,18 +137,17 @@ class Entities:
     def _clip(self, ball: Ball, source: Any) -> ClippedRecords:
         starts = self._bounds[:-1]
         taken = self.rule.taken(np.diff(self._bounds))
-
-        def one(block: slice) -> tuple[Array, Array | None]:
+        blocks = _blocks(taken, ball.space)
+        jobs = []
+        for block in blocks:
             counts = taken[block]
             firsts = np.cumsum(counts) - counts
             at = np.arange(counts.sum()) + np.repeat(starts[block] - firsts, counts)
-            mine = _rows(source, self._order[at])
-            with unreported():
-                return self.rule.contributions(ball, mine, firsts, counts, len(self))
-
-        blocks = _blocks(taken, ball.space)
+            rows, back = np.unique(self._order[at], return_inverse=True)  # in order, as files want
+            jobs.append((rows, (back, firsts, counts)))
+        work = partial(_contributions, self.rule, ball, len(self))
         parts = []
-        for block, part in zip(blocks, each(one, blocks), strict=True):
+        for block, part in zip(blocks, mapped(source, work, jobs), strict=True):
             parts.append(part)
             tick("entities", block.stop, len(self))
         clipped = ball.clip(np.concatenate([points for points, _ in parts]))
@@ -188,7 +187,10 @@ def _blocks(counts: Ints, space: Space) -> list[slice]:
     return blocks
 
 
-def _rows(source: Any, at: Ints) -> Array:
-    """A copy of rows in any order, read in theirs: files want that."""
-    rows, back = np.unique(at, return_inverse=True)
-    return raw_block(source[rows], 0, len(rows), copy=True)[back]
+def _contributions(
+    rule: EntityRule, ball: Ball, among: int, raw: Array, argument: tuple[Ints, Ints, Ints]
+) -> tuple[Array, Array | None]:
+    """What a block of entities contributes, whose records came in the source's order."""
+    back, firsts, counts = argument
+    with unreported():
+        return rule.contributions(ball, raw[back], firsts, counts, among)

@@ -10,15 +10,15 @@ import numpy as np
 
 from geodp.kernels import MANY
 from geodp.progress import tick, unreported
-from geodp.spaces.base import Array, BoolArray
-from geodp.statistics.records import ClippedRecords, LocalRecords, raw_block, source_of
+from geodp.spaces.base import Array, BoolArray, Space
+from geodp.statistics.records import ClippedRecords, LocalRecords, mapped, raw_block, source_of
 
 if TYPE_CHECKING:
     from geodp.statistics.domain import Ball
     from geodp.statistics.frechet_mean import FrechetMean
 
 _UP = 1 + 1e-12  # covers the rounding of a square root and a sum
-_RECORDS = 2**20  # points that are read at a time
+BLOCK_FLOATS = 2**20  # of the points that are read at a time
 
 
 def clip_maps(ball: Ball, source: Any) -> LocalRecords:
@@ -68,28 +68,37 @@ def map_error(ball: Ball, bound: str) -> float:
 def map_mean(statistic: FrechetMean, records: ClippedRecords) -> Array:
     """The certified means of all places, each of the points that the maps have there.
 
-    Read a few places at a time: a memory map is never read whole.
+    Read a few places at a time, where the maps are: a memory map is never read whole.
     """
-    from geodp.statistics.many_means import frechet_means
-
-    source, ball = source_of(records), records.ball
+    source, ball, cells = source_of(records), records.ball, records.ball.space.cells
     values = np.empty(ball.space.point_shape)
-    step = max(1, _RECORDS // len(source))
-    done = 0
-    for cell_ball, at in ball.places:
-        for start in range(0, len(at), step):
-            some = at[start : start + step]
-            there = np.moveaxis(np.asarray(_columns(source, some)), 1, 0)
-            with unreported():
-                values[some] = frechet_means(cell_ball, there).value
-            done += len(some)
-            tick("places", done, ball.space.cells)
-            statistic.progress()
+    size = len(source) * math.prod(ball.space.cell.point_shape)
+    step = max(1, BLOCK_FLOATS // size)
+    blocks = [slice(first, min(first + step, cells)) for first in range(0, cells, step)]
+    jobs = [((slice(None), block), (_there(ball, block), cells)) for block in blocks]
+    for block, means in zip(blocks, mapped(source, _means, jobs), strict=True):
+        values[block] = means
+        tick("places", block.stop, cells)
+        statistic.progress()
     return values
 
 
-def _columns(source: Any, at: Any) -> Any:
-    """Those places of all maps, by a slice where they are neighbours."""
-    if at[-1] - at[0] == len(at) - 1:
-        return source[:, at[0] : at[-1] + 1]
-    return source[:, at]
+def _there(ball: Ball, block: slice) -> tuple[Array, float, Space]:
+    """What makes the ball in some of its places."""
+    return ball.center[block], ball.radius, ball.space.cell
+
+
+def _means(maps: Array, argument: tuple[tuple[Array, float, Space], int]) -> Array:
+    """The means of maps ``(n, V, ...)`` in V places."""
+    from geodp.statistics.domain import Ball
+    from geodp.statistics.many_means import frechet_means
+
+    (centers, radius, cell), among = argument
+    values = np.empty(centers.shape)
+    points, which = np.unique(centers, axis=0, return_inverse=True)
+    with unreported():
+        for i, point in enumerate(points):
+            at = np.flatnonzero(which.ravel() == i)
+            there, ball = np.moveaxis(maps[:, at], 1, 0), Ball(cell, point, radius)
+            values[at] = frechet_means(ball, there, among=among).value
+    return values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from geodp.statistics.terms import Terms, fused_term_sum, term_sum
 if TYPE_CHECKING:
     from geodp.kernels.kernel import Kernel
     from geodp.statistics.domain import Ball
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 
 
 class ClippedRecords(ABC):
@@ -235,7 +238,7 @@ def as_records(records: Any, shape: tuple[int, ...]) -> Any:
             "Records are an array of points. Read a file by geodp.io.read_records(path, space)."
         )
     if not _sliced(records, len(shape) + 1) or records.dtype == object:
-        records = _from_objects(records, shape)
+        records = from_objects(records, shape)
     if records.dtype.kind in "iuf" and isinstance(records, np.ma.MaskedArray):
         with np.errstate(all="ignore"):
             records = np.ma.filled(records.astype(np.float64), np.nan)
@@ -264,7 +267,7 @@ def _sliced(records: Any, axes: int) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "iuf" and len(shape) == axes and reads
 
 
-def _from_objects(records: Any, shape: tuple[int, ...]) -> Any:
+def from_objects(records: Any, shape: tuple[int, ...]) -> Any:
     """One array of the records; record by record where together they make none of numbers."""
     if isinstance(records, np.ma.MaskedArray):
         records = np.ma.filled(records, np.nan)
@@ -301,6 +304,25 @@ def raw_block(source: Any, start: int, rows: int, copy: bool = False) -> Array:
         if copy:
             return np.array(source[start : start + rows], dtype=np.float64, order="C")
         return np.require(source[start : start + rows], np.float64, ["C", "A"])
+
+
+def mapped(
+    source: Any, function: Callable[[Array, Argument], Result], jobs: Sequence[tuple[Any, Argument]]
+) -> Iterator[Result]:
+    """``function(raw, argument)`` of every job, an index of the source and an argument, in order:
+    on threads, or where the records are."""
+    elsewhere = getattr(source, "mapped", None)
+    if elsewhere is not None:
+        yield from elsewhere(function, jobs)
+        return
+
+    def one(job: tuple[Any, Argument]) -> Result:
+        index, argument = job
+        with np.errstate(all="ignore"):
+            raw = np.array(source[index], dtype=np.float64, order="C")
+        return function(raw, argument)
+
+    yield from each(one, jobs)
 
 
 def raw_chunks(source: Any, rows: int) -> Iterator[tuple[int, Array]]:
