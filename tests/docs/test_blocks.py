@@ -28,6 +28,7 @@ print(hidden, 0.5)
 3 ...
 ...
 ```
+<!-- perhaps: A line that is not there. -->
 ```text form
 4 -1.25e-3
 ```
@@ -106,6 +107,17 @@ def test_a_failure_names_the_line(tmp_path: Path) -> None:
     assert cause is not None
     frames = traceback.extract_tb(cause.__traceback__)
     assert (frames[-1].lineno, frames[-1].line) == (5, "x.y")
+
+
+@pytest.mark.parametrize("shown", ["rare 1\n", "perhaps\nrare 1\n", "perhaps\n"])
+def test_a_line_that_noise_adds_now_and_then(tmp_path: Path, shown: str) -> None:
+    code = f"```python\nprint({shown!r}, end='')\n```\n"
+    made = page(tmp_path, code + "<!-- perhaps: perhaps -->\n```text form\nrare 7\n```\n")
+    if "rare" in shown:
+        blocks.run(made, tmp_path)
+    else:
+        with pytest.raises(blocks.PageError, match="printed"):
+            blocks.run(made, tmp_path)
 
 
 def test_the_shell_finds_geodp(tmp_path: Path) -> None:
