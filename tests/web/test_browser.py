@@ -134,7 +134,7 @@ def test_rows_that_take_longer_come_in_by_themselves(page):
         " && !document.querySelector('#view').textContent.includes('being computed')"
         " && document.querySelector('#view').textContent.includes('data units')"
     )
-    assert page.locator("#view td:has-text('riemannian-laplace')").count() == 2
+    assert page.locator("#view th:has-text('riemannian-laplace')").count() == 2
 
 
 def test_a_bad_field_says_so_beside_itself(page):

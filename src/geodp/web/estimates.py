@@ -43,7 +43,7 @@ _REFERENCE = {"pure": gd.Wrapped(gd.L2Laplace())}
 @dataclass(frozen=True)
 class Estimate:
     """One statistic by one mechanism: mean distance with its standard error (0: a formula), the
-    noise's scale, or the reason why not."""
+    noise's scale, the parameters of its law in words, or the reason why not."""
 
     statistic: str
     mechanism: str
@@ -51,6 +51,7 @@ class Estimate:
     error: float = 0.0
     scale: float | None = None
     why_not: str = ""
+    law: str = ""
 
 
 def mechanisms() -> dict[str, Mechanism]:
@@ -101,12 +102,17 @@ def estimate(question: Question, statistic: str, mechanism: Mechanism) -> Estima
     try:
         subject = subject_of(statistic, question.ball)
         tried = [
-            (*distance_at_center(subject, cal), cal.scale)
+            (*distance_at_center(subject, cal), cal.scale, _law(cal))
             for cal in calibrations(question, subject, mechanism)
         ]
     except GeodpError as error:
         return Estimate(statistic, mechanism.name, why_not=str(error))
-    return Estimate(statistic, mechanism.name, *min(tried))
+    distance, deviation, scale, law = min(tried)
+    return Estimate(statistic, mechanism.name, distance, deviation, scale, law=law)
+
+
+def _law(cal: Calibration) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in cal.parameters.items())
 
 
 def refusal(question: Question, statistic: str) -> str | None:

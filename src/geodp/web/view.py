@@ -27,10 +27,12 @@ _TIE = 1.001  # what differs less is as good
 @final
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: the estimate and its distance in each unit, as text."""
+    """A line of the table: the estimate and its distance in each unit, as text. ``best`` is the
+    nearest of its statistic; others estimate other points."""
 
     statistic: str
     mechanism: str
+    law: str
     distance: str
     converted: tuple[str, ...]
     why_not: str
@@ -46,6 +48,7 @@ class View:
     question: Question
     promise: str
     rows: tuple[Row, ...]
+    shown: tuple[tuple[str, tuple[Row, ...]], ...]
     units: tuple[Unit, ...]
     charts: tuple[Chart, ...]
     clouds: tuple[Cloud, ...]
@@ -95,6 +98,7 @@ def _answered(
         question=question,
         promise=question.guarantee.text,
         rows=rows,
+        shown=_grouped(rows),
         units=units,
         charts=charts,
         clouds=clouds,
@@ -107,24 +111,33 @@ def _answered(
     )
 
 
-def _nearest(known: list[Estimate]) -> float:
-    return min((row.distance for row in known if row.distance is not None), default=0.0)
+def _grouped(rows: tuple[Row, ...]) -> tuple[tuple[str, tuple[Row, ...]], ...]:
+    """The rows that the table has, by statistic."""
+    able = [row for row in rows if row.distance or row.waits]
+    return tuple(
+        (name, tuple(row for row in able if row.statistic == name))
+        for name in dict.fromkeys(row.statistic for row in able)
+    )
+
+
+def _nearest(known: list[Estimate], statistic: str) -> float:
+    mine = [row.distance for row in known if row.statistic == statistic]
+    return min((distance for distance in mine if distance is not None), default=0.0)
 
 
 def _row(row: Estimate | Key, units: tuple[Unit, ...], known: list[Estimate]) -> Row:
     if not isinstance(row, Estimate):
-        return Row(row[1], row[2], "", (), "", True, False)
+        return Row(row[1], row[2], "", "", (), "", True, False)
     if row.distance is None:
-        return Row(row.statistic, row.mechanism, "", (), row.why_not, False, False)
+        return Row(row.statistic, row.mechanism, "", "", (), row.why_not, False, False)
     if row.distance > _USELESS:
         said = "The noise is wider than 64-bit floats can tell on this space."
-        return Row(row.statistic, row.mechanism, "", (), said, False, False)
+        return Row(row.statistic, row.mechanism, "", "", (), said, False, False)
     error = f" ± {row.error:.1g}" if row.error else ""
     converted = tuple(f"{unit.of(row.distance):.3g}" for unit in units)
-    best = row.distance <= _nearest(known) * _TIE
-    return Row(
-        row.statistic, row.mechanism, f"{row.distance:.4g}{error}", converted, "", False, best
-    )
+    best = row.distance <= _nearest(known, row.statistic) * _TIE
+    text = f"{row.distance:.4g}{error}"
+    return Row(row.statistic, row.mechanism, row.law, text, converted, "", False, best)
 
 
 def _reasons(rows: tuple[Row, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -143,12 +156,17 @@ def _reasons(rows: tuple[Row, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _plainly(known: list[Estimate], units: tuple[Unit, ...]) -> str:
-    """The nearest known row in one sentence."""
+    """The nearest known row of the first statistic that can be given, in one sentence."""
     able = [row for row in known if row.distance is not None and row.distance < _USELESS]
     if not able:
         return "No mechanism that is known so far can give this; the reasons are in the table."
-    nearest = _nearest(able)
-    row = next(one for one in able if one.distance is not None and one.distance <= nearest * _TIE)
+    name = next(name for name in STATISTICS if any(row.statistic == name for row in able))
+    nearest = _nearest(able, name)
+    row = next(
+        one
+        for one in able
+        if one.statistic == name and one.distance is not None and one.distance <= nearest * _TIE
+    )
     assert row.distance is not None
     also = ", ".join(f"{unit.of(row.distance):.3g} {unit.name}" for unit in units)
     return (
