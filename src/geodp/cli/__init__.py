@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from geodp.cli.auditing import audit
+from geodp.cli.completion import offer
 from geodp.cli.converting import convert
 from geodp.cli.inferring import infer
 from geodp.cli.inspection import inspect
@@ -34,3 +35,4 @@ for command in (
     *(verify, report, audit, ledger, serve),
 ):
     main.add_command(command)
+offer(main)
