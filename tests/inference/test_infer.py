@@ -213,6 +213,49 @@ def test_groups_compose_in_parallel(tmp_path):
         gd.infer(records, PLANE, gd.GaussianDP(1), by=by[1:], by_public=True)
 
 
+def test_groups_of_persons_are_the_inferences_of_each(tmp_path):
+    """By label and by person: bit for bit what each group's persons give alone, and one person's
+    records, all replaced, leave the other group as it was."""
+    records, ids = cloud(300, 3), np.random.default_rng(1).permutation(np.repeat(np.arange(60), 5))
+    by = np.where(ids < 25, "a", "b")
+    ask = {"by": by, "by_name": "site", "by_public": True, "entities": ids}
+    promise = gd.GaussianDP(2)
+    groups = gd.infer(records, PLANE, promise, **ask, rng=np.random.default_rng(5))
+    rng = np.random.default_rng(5)
+    for label, persons in (("a", 25), ("b", 35)):
+        mine = by == label
+        alone = gd.infer(records[mine], PLANE, promise, entities=ids[mine], rng=rng)
+        np.testing.assert_array_equal(groups[label].mean.value, alone.mean.value)
+        assert groups[label].mean.n == persons
+        assert groups[label].region.quantile == alone.region.quantile
+    assert "all records of one person" in groups.notes[0]
+    other = np.where((ids == 40)[:, None], 0.9, records)
+    moved = gd.infer(other, PLANE, promise, **ask, rng=np.random.default_rng(5))
+    np.testing.assert_array_equal(moved["a"].mean.value, groups["a"].mean.value)
+    assert not np.array_equal(moved["b"].mean.value, groups["b"].mean.value)
+
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(2), unit="person")
+    paid = {"ledger": ledger, "dataset": "study"}
+    mixed = ask | {"by": np.where(np.arange(300) == 0, "b", np.where(ids < 60, "a", "b"))}
+    with pytest.raises(gd.InputError, match="in two groups"):
+        gd.infer(records, PLANE, promise, **mixed, **paid)
+    assert ledger.spent() == 0
+    again = gd.infer(records, PLANE, promise, **ask, **paid)
+    assert 0 < ledger.spent() <= 4
+    assert all(check.passed for check in gd.verify(again))
+
+
+def test_the_table_lists_the_scalars_asked_for():
+    ball = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
+    z = np.random.default_rng(1).uniform(-0.3, 0.3, (300, 3))
+    out = gd.infer(ball.space.exp_coords(np.eye(2), z), ball, gd.GaussianDP(3))
+    row = out.table({"half the trace": lambda x: float(np.trace(x)) / 2})[-1]
+    assert row["what"] == "half the trace"
+    assert row["value"] == pytest.approx(np.trace(out.mean.value) / 2, rel=1e-12)
+    assert row["low"] < row["value"] < row["high"]
+    assert len(out.table()) == len(out.table({"FA": fractional_anisotropy})) - 1
+
+
 @pytest.mark.parametrize("spread", [None, 0.1])
 @pytest.mark.parametrize("edit", ["radius", "center", "space", "at", "spread"])
 def test_a_receipt_with_another_subject_fails(edit, spread):

@@ -6,7 +6,7 @@ Everything here is post-processing: it costs no privacy. Mathematics: docs/infer
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -215,9 +215,16 @@ class Estimate:
             found.append(Direction(float(variance), share, space.vector(at, z), ends))
         return found
 
-    def table(self) -> list[dict[str, Any]]:
-        """Tidy rows: what, value, low, high, and the standard errors of sample and noise."""
+    def table(
+        self, functions: Mapping[str, Callable[[Array], float]] | None = None
+    ) -> list[dict[str, Any]]:
+        """Tidy rows: what, value, low, high, and the standard errors of sample and noise.
+
+        ``functions`` : scalar functions of the mean by the names that their rows get, each for
+        ``function``.
+        """
         named = {"Fréchet variance": self.interval, "share of replaced records": self.replaced}
+        named |= {name: self.function(f) for name, f in (functions or {}).items()}
         rows: list[dict[str, Any]] = []
         lengths, _ = self.region.axes
         for i, length in enumerate(lengths, 1):

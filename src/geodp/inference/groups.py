@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -14,11 +14,14 @@ from geodp.errors import InputError
 from geodp.inference.equality import Difference, Verdict, difference, equal_means
 from geodp.inference.result import Inference
 from geodp.privacy.guarantees import Guarantee
+from geodp.spaces.base import Array
+from geodp.statistics.entity_rules import rule_in
 
+SCHEMA = "geodp/groups/v1"
 PARALLEL = (
     "The groups are disjoint and their labels and sizes are public: a neighbouring data set "
-    "replaces one record within its group, so the groups compose in parallel and the whole keeps "
-    "the promise of each."
+    "replaces {} within its group, so the groups compose in parallel and the whole keeps the "
+    "promise of each."
 )
 
 
@@ -38,7 +41,9 @@ class Groups:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know, in sentences."""
-        return (PARALLEL,)
+        mean = next(iter(self.inferences.values())).mean
+        alone = rule_in(mean.statistic)[1] is None
+        return (PARALLEL.format("one record" if alone else f"all records of one {mean.unit}"),)
 
     def __getitem__(self, label: object) -> Inference:
         key = str(label)
@@ -54,10 +59,14 @@ class Groups:
         """Are all groups' means equal?"""
         return equal_means(list(self.inferences.values()))
 
-    def table(self) -> list[dict[str, Any]]:
-        """Tidy rows of all groups, the label first."""
+    def table(
+        self, functions: Mapping[str, Callable[[Array], float]] | None = None
+    ) -> list[dict[str, Any]]:
+        """Tidy rows of all groups, the label first; ``functions`` as for an inference."""
         return [
-            {self.by: label, **row} for label, one in self.inferences.items() for row in one.table()
+            {self.by: label, **row}
+            for label, one in self.inferences.items()
+            for row in one.table(functions)
         ]
 
     def plot(self, ax: Any = None) -> Any:
@@ -70,7 +79,7 @@ class Groups:
     def to_json(self) -> dict[str, Any]:
         """Everything as one JSON document."""
         return {
-            "schema": "geodp/groups/v1",
+            "schema": SCHEMA,
             "by": self.by,
             "guarantee": self.guarantee.to_json(),
             "notes": list(self.notes),
@@ -78,7 +87,7 @@ class Groups:
         }
 
     def __repr__(self) -> str:
-        head = f"Groups by {self.by}, together {self.guarantee.label}: {PARALLEL}"
+        head = f"Groups by {self.by}, together {self.guarantee.label}: {self.notes[0]}"
         return "\n".join([head, *(f"{k}: {v!r}" for k, v in self.inferences.items())])
 
 

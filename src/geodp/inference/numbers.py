@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -59,6 +60,19 @@ class Numbers:
     variance: Noisy | None = None
     fourth: Noisy | None = None
     replaced: Noisy | None = None
+
+
+def numbers_of(releases: Mapping[str, Release]) -> Numbers:
+    """The released parts from their receipts alone; InputError where one does not belong there."""
+    mean = releases.get("mean")
+    if mean is None or mean.domain is None or mean.n is None:
+        raise InputError("An inference has a mean, of so many records in a public ball.")
+    ball = Ball(mean.space, mean.domain.center, mean.domain.radius)
+    parts = {name: Noisy(one.value, noise_of(one)) for name, one in releases.items()}
+    try:
+        return Numbers(domain=ball, n=mean.n, at=ball.project(mean.value), **parts)
+    except TypeError as error:
+        raise InputError("The receipts hold another number than an inference has.") from error
 
 
 def noise_of(release: Release) -> Noise:

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from geodp.errors import GeodpError, InputError
 from geodp.inference.estimate import Direction, Estimate, Interval
+from geodp.inference.numbers import numbers_of
+from geodp.inference.quantiles import check_confidence
 from geodp.inference.region import ConfidenceRegion
 from geodp.ledger.receipt import Release
 from geodp.privacy.guarantees import Guarantee
@@ -71,9 +74,22 @@ class Inference:
         """Principal geodesic directions, by falling variance."""
         return self.estimate.principal_directions()
 
-    def table(self) -> list[dict[str, Any]]:
-        """Tidy rows of everything with an interval."""
-        return self.estimate.table()
+    def table(
+        self, functions: Mapping[str, Callable[[Array], float]] | None = None
+    ) -> list[dict[str, Any]]:
+        """Tidy rows of everything with an interval, scalar ``functions`` of the mean by name too.
+
+        Examples
+        --------
+        >>> import numpy as np, geodp as gd
+        >>> from geodp.inference import mean_diffusivity
+        >>> ball = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
+        >>> z = np.random.default_rng(1).uniform(-0.3, 0.3, (300, 3))
+        >>> out = gd.infer(gd.SPD(2).exp_coords(np.eye(2), z), ball, gd.GaussianDP(2))
+        >>> out.table({"mean diffusivity": mean_diffusivity})[-1]["what"]
+        'mean diffusivity'
+        """
+        return self.estimate.table(functions)
 
     def to_json(self) -> dict[str, Any]:
         """Everything as one JSON document, receipts included."""
@@ -90,6 +106,28 @@ class Inference:
             "notes": list(self.notes),
             "releases": {name: one.to_json() for name, one in self.releases.items()},
         }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Inference:
+        """The inference that ``to_json`` wrote, from its receipts: what follows from them is made
+        afresh and not read. ``InputError`` where it is none; ``gd.verify`` says more."""
+        if not isinstance(document, Mapping) or document.get("schema") != SCHEMA:
+            raise InputError(f"This is no inference of schema {SCHEMA}.")
+        try:
+            split, releases = dict(document["split"]), dict(document["releases"])
+            found = {str(name): Release.from_json(one) for name, one in releases.items()}
+            return cls(
+                Guarantee.from_json(document["guarantee"]),
+                {str(name): Guarantee.from_json(one) for name, one in split.items()},
+                found,
+                Estimate(numbers_of(found), check_confidence(document["confidence"])),
+            )
+        except GeodpError:
+            raise
+        except KeyError as error:
+            raise InputError(f"The inference lacks the field {error.args[0]!r}.") from error
+        except (TypeError, ValueError, AttributeError) as error:
+            raise InputError("The inference has a field of the wrong kind.") from error
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from geodp.errors import InputError
 from geodp.progress import tick, unreported
@@ -116,6 +116,22 @@ class Entities:
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
+
+    def among(self, rows: NDArray[np.bool_]) -> Entities:
+        """The entities of those records that the mask takes, in the order in which they remain.
+
+        ``InputError`` where an entity has some of its records among them and some not.
+        """
+        taken = rows[self._order]
+        starts, counts = self._bounds[:-1], np.diff(self._bounds)
+        inside = np.add.reduceat(taken, starts, dtype=np.intp)
+        if ((inside != 0) & (inside != counts)).any():
+            raise InputError(
+                "Some entity has records in two groups: give all records of an entity one label."
+            )
+        which = np.empty(len(rows), dtype=np.intp)
+        which[self._order] = np.repeat(np.arange(len(self)), counts)
+        return Entities(which[rows], int(rows.sum()), self.rule)
 
     def sizes(self) -> dict[str, float]:
         """The least, the middle and the greatest number of records of an entity. NOT PRIVATE."""

@@ -78,7 +78,8 @@ def infer(
         less noise. Records farther from the mean make the region too small.
     by, by_name, by_public : a label for each record; one inference for each label, composed in
         parallel. Say ``by_public=True`` only if labels and group sizes are public.
-    entities : as for ``release``; the target is then the mean of the persons' means.
+    entities : as for ``release``; the target is then the mean of the persons' means. With ``by``
+        all records of a person have one label, and the sizes are numbers of persons.
     unit, ledger, dataset, group, request_id, rng : as for ``release``.
     progress : as for ``release``. Stopping spends no more than the numbers that are drawn already.
 
@@ -113,12 +114,8 @@ def infer(
         spread = positive_real(spread, "The spread")
     data = ball.accept(records)
     persons = entities_of(entities, len(data), None)
-    if persons is not None and by is not None:
-        raise InputError("Inference by group is of records: leave by or entities out.")
-    n = len(data) if persons is None else len(persons)
     payment = {
         "unit": unit,
-        "entities": persons,
         "ledger": ledger,
         "dataset": dataset,
         "request_id": request_id,
@@ -127,17 +124,24 @@ def infer(
     }
     plan = {"mechanism": mechanism, "split": split, "replaced": replaced, "spread": spread}
     if by is None:
+        n = len(data) if persons is None else len(persons)
         ready = prepared(ball, n, guarantee, confidence, plan)
         _check_purse(ready, ledger, dataset, group, request_id)
-        return _run(ready, data, payment | {"group": group})
+        return _run(ready, data, payment | {"group": group, "entities": persons})
     if group is not None:
         raise InputError("by makes the groups itself: leave group out.")
     groups = labelled(by, len(data), by_name, by_public)
-    planned = {
-        label: prepared(ball, int(rows.sum()), guarantee, confidence, plan)
+    parted = {
+        label: None if persons is None else persons.among(rows) for label, rows in groups.items()
+    }
+    sizes = {
+        label: int(rows.sum()) if (mine := parted[label]) is None else len(mine)
         for label, rows in groups.items()
     }
-    places = {
+    planned = {
+        label: prepared(ball, size, guarantee, confidence, plan) for label, size in sizes.items()
+    }
+    places: dict[str, dict[str, Any]] = {
         label: {
             "group": None if ledger is None else f"{by_name}={label}",
             "request_id": None if request_id is None else f"{request_id}/{label}",
@@ -147,7 +151,9 @@ def infer(
     for label, ready in planned.items():
         _check_purse(ready, ledger, dataset, **places[label])
     found = {
-        label: _run(planned[label], data[rows], payment | places[label])
+        label: _run(
+            planned[label], data[rows], payment | places[label] | {"entities": parted[label]}
+        )
         for label, rows in groups.items()
     }
     return Groups(by_name, found)
