@@ -29,6 +29,13 @@ def test_one_document_on_stdout(file, tmp_path):
     assert result.exit_code == 0
     document = json.loads(result.stdout)
     assert document == json.loads(out.read_text())
+    verified = CliRunner().invoke(main, ["verify", str(out), "--json"])
+    assert verified.exit_code == 0
+    checks = {check["name"]: check["passed"] for check in json.loads(verified.stdout)["checks"]}
+    assert all(checks.values())
+    assert {"mean, scale", "covariance, scale", "sum", "records", "results"} <= set(checks)
+    piped = json.dumps(document | {"guarantee": {"notion": "gdp", "mu": "0.5"}})
+    assert CliRunner().invoke(main, ["verify", "-"], input=piped).exit_code == 1
     assert document["region"]["confidence"] == 0.9
     assert document["releases"]["mean"]["request"]["unit"] == "scan"
     assert "confidence region" in result.stderr

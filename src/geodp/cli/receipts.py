@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-import geodp as gd
 from geodp.cli import options
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import CHECK_FAILED, EXIT_CODES
 from geodp.errors import InputError
-from geodp.io import read_receipt
+from geodp.io import read_receipt, read_written
+from geodp.verbs.verify_document import verify_document
 
 
 @click.command(epilog=EXIT_CODES, short_help="Recompute what a receipt says.")
@@ -17,12 +17,13 @@ from geodp.io import read_receipt
 @options.json_option
 @click.pass_context
 def verify(ctx: click.Context, receipt: str, quiet: bool) -> None:
-    """Recompute everything on RECEIPT (- for standard input) that follows from public facts."""
+    """Recompute everything on RECEIPT (- for standard input) that follows from public facts: a
+    receipt, or the document that infer printed, with all its parts and their sum."""
     output = Output(quiet)
-    release = read_receipt(receipt)
+    document = read_written(receipt)
     try:
-        checks = gd.verify(release)
-    except (AttributeError, AssertionError, LookupError) as error:  # parts of the wrong kind
+        checks = verify_document(document)
+    except (AttributeError, AssertionError, LookupError, OverflowError) as error:  # of a wrong kind
         raise InputError("The receipt has a field of the wrong kind.") from error
     passed = all(check.passed for check in checks)
     output.document({"passed": passed, "checks": [vars(check) for check in checks]})

@@ -10,7 +10,7 @@ from geodp.io.medmnist import LabelledImages, covariance_descriptors, read_medmn
 from geodp.io.nifti import Grid
 from geodp.io.parquet import ParquetRecords, write_parquet
 from geodp.io.places import Places, places_of
-from geodp.io.receipts import read_receipt
+from geodp.io.receipts import read_receipt, read_written
 from geodp.io.records import read_point, read_records
 from geodp.io.spec import Spec, read_spec
 from geodp.io.stack import Tensors, read_subjects, read_voxels, write_tensors
@@ -40,6 +40,7 @@ __all__ = [
     "read_subjects",
     "read_tps",
     "read_voxels",
+    "read_written",
     "write_parquet",
     "write_tensors",
     "write_tps",

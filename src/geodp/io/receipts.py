@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 from geodp.errors import InputError
 from geodp.io.document import read_document
@@ -16,16 +17,25 @@ def read_receipt(path: str | os.PathLike[str]) -> Release:
 
     ``InputError`` where there is no file, no JSON, or no receipt of the known schema.
     """
-    name = named(path)
-    document = read_document(path)
-    _check_kind(document, name)
+    document = read_written(path)
+    _check_kind(document, named(path))
     try:
-        json.dumps(document, ensure_ascii=False).encode("utf-8")
         return Release.from_json(document)
-    except UnicodeEncodeError as error:  # a lone surrogate, which no page could hold
-        raise InputError(f"{name} holds text that cannot be encoded in UTF-8.") from error
     except (OverflowError, RecursionError) as error:
         raise InputError("The receipt has a field of the wrong type.") from error
+
+
+def read_written(path: str | os.PathLike[str]) -> Any:
+    """A JSON document that geodp wrote, from a file or from standard input for ``-``: a receipt, or
+    what infer printed."""
+    document = read_document(path)
+    try:
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:  # a lone surrogate, which no page could hold
+        raise InputError(f"{named(path)} holds text that cannot be encoded in UTF-8.") from error
+    except RecursionError as error:
+        raise InputError("The receipt has a field of the wrong type.") from error
+    return document
 
 
 def _check_kind(document: object, name: str) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 
 from geodp.errors import GeodpError, InputError
 from geodp.inference.collect import number_mechanism
+from geodp.inference.groups import Groups
+from geodp.inference.result import Inference
 from geodp.ledger.check import Check
 from geodp.ledger.receipt import NEIGHBOURS, Release
 from geodp.mechanisms.base import Calibration, Mechanism, Stage
@@ -34,8 +36,9 @@ _SAME = 1e-9  # relative: what another machine's rounding may change
 _RESOLVED = 12.0  # distances beyond which rounded entries may be no point any more
 
 
-def verify(release: Release) -> list[Check]:
-    """Recompute everything on a receipt that follows from public facts.
+def verify(release: Release | Inference | Groups) -> list[Check]:
+    """Recompute everything on a receipt, or on all receipts of an inference, that follows from
+    public facts.
 
     The sensitivity from domain, n and statistic; each stage's scale from the sensitivity and its
     share of the guarantee; the shares' sum; that the value is a point of the space; that the noise
@@ -45,6 +48,9 @@ def verify(release: Release) -> list[Check]:
     and without a signature the drawn numbers. A receipt proves what was promised, not that the
     program that wrote it was geodp.
 
+    What ``infer`` returned is verified part by part; then that the parts cost no more together than
+    is stated, are of the same records, and that region, intervals and notes follow from them.
+
     Examples
     --------
     >>> import numpy as np, geodp as gd
@@ -53,6 +59,10 @@ def verify(release: Release) -> list[Check]:
     >>> all(check.passed for check in gd.verify(out))
     True
     """
+    if isinstance(release, (Inference, Groups)):
+        from geodp.verbs.verify_document import verify_document
+
+        return verify_document(release.to_json())
     if not isinstance(release, Release):
         raise InputError("verify takes a Release; read a receipt with gd.Release.load(path).")
     checks: list[tuple[str, Callable[[Release], str]]] = [
@@ -304,8 +314,8 @@ def _guarantee(release: Release) -> str:
         if count.notion != Division.notion_beside(release.guarantee):
             raise _Failed("The share of replaced records is stated in a notion that does not add.")
         shares.append(count)
-    spent = [_additive(share) for share in shares]
-    whole = _additive(release.guarantee)
+    spent = [summands(share) for share in shares]
+    whole = summands(release.guarantee)
     fixed = {name for name in whole if name == "alpha"}
     if any(share[name] != whole[name] for share in spent for name in fixed):
         raise _Failed("A stage is stated at another Rényi order than the release.")
@@ -335,7 +345,7 @@ def _signature(release: Release) -> str:
     )
 
 
-def _additive(guarantee: Guarantee) -> dict[str, Fraction]:
+def summands(guarantee: Guarantee) -> dict[str, Fraction]:
     """The numbers that add up under composition (mu squared for Gaussian DP)."""
     numbers = {name: x for name, x in vars(guarantee).items() if isinstance(x, Fraction)}
     return {name: x**2 if name == "mu" else x for name, x in numbers.items()}

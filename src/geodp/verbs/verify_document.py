@@ -1,0 +1,194 @@
+"""verify for whole documents: a receipt, an inference with all its receipts, groups of those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from geodp.errors import GeodpError, InputError
+from geodp.inference.collect import numbers_at
+from geodp.inference.groups import SCHEMA as GROUPS
+from geodp.inference.result import SCHEMA as INFERENCE
+from geodp.inference.result import Inference
+from geodp.inference.shares import additive
+from geodp.ledger.check import Check
+from geodp.ledger.receipt import SCHEMA as RECEIPT
+from geodp.ledger.receipt import Release
+from geodp.privacy.guarantees import Guarantee
+from geodp.statistics.entity_rules import rule_in
+from geodp.verbs.verify import summands, verify
+
+_SAME = 1e-6  # relative: what another machine's rounding may change in a simulated quantile
+
+
+def verify_document(document: object) -> list[Check]:
+    """The checks of what geodp wrote as JSON, by its schema.
+
+    Of an inference each receipt is verified, then that together they cost no more than is stated,
+    are of the same records seen from the released mean, and that everything else in the document
+    follows from them. Of groups each inference, and that all have one promise and one ball.
+
+    Examples
+    --------
+    >>> import numpy as np, geodp as gd
+    >>> ball = gd.Ball(gd.Euclidean(1), [0.0], 1.0)
+    >>> out = gd.infer(np.linspace(-0.5, 0.5, 100)[:, None], ball, gd.GaussianDP(2))
+    >>> checks = verify_document(out.to_json())
+    >>> all(check.passed for check in checks), checks[0].name, checks[-1].name
+    (True, 'mean, noise', 'results')
+    """
+    kind = document.get("schema") if isinstance(document, Mapping) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InputError("This is neither a receipt nor a document of infer, by its schema.")
+    assert isinstance(document, Mapping)
+    return _KINDS[kind](document)
+
+
+def _receipt(document: Mapping[str, Any]) -> list[Check]:
+    return verify(Release.from_json(document))
+
+
+def _inference(document: Mapping[str, Any]) -> list[Check]:
+    out = Inference.from_json(document)
+    parts = [
+        replace(check, name=f"{name}, {check.name}")
+        for name, one in out.releases.items()
+        for check in verify(one)
+    ]
+    whole: dict[str, Callable[[Inference, Mapping[str, Any]], str | None]] = {
+        "sum": _sum,
+        "records": _records,
+        "results": _results,
+    }
+    return [*parts, *(_checked(name, check, out, document) for name, check in whole.items())]
+
+
+def _groups(document: Mapping[str, Any]) -> list[Check]:
+    groups = document.get("groups")
+    if not isinstance(groups, Mapping) or not groups:
+        raise InputError("The document has no groups.")
+    checks = [
+        replace(check, name=f"{label}: {check.name}")
+        for label, one in groups.items()
+        for check in _inference(one)
+    ]
+    found = [Inference.from_json(one) for one in groups.values()]
+    stated, first = Guarantee.from_json(document["guarantee"]), found[0]
+    if any(one.guarantee != stated for one in found):
+        wrong = "A group has another promise than the whole states."
+    elif any(_domain(one.mean) != _domain(first.mean) for one in found):
+        wrong = "The groups were not moved into one public ball."
+    elif not set(document) <= {"schema", "by", "guarantee", "notes", "groups"}:
+        wrong = "The document has a field too many."
+    else:
+        fine = "Each group has the promise of the whole, which holds for disjoint groups."
+        return [*checks, Check("groups", True, fine)]
+    return [*checks, Check("groups", False, wrong)]
+
+
+_KINDS: dict[str, Callable[[Mapping[str, Any]], list[Check]]] = {
+    RECEIPT: _receipt,
+    INFERENCE: _inference,
+    GROUPS: _groups,
+}
+_GOOD = {
+    "sum": "All parts together cost at most the stated guarantee.",
+    "records": "All parts are of the same records, seen from the released mean.",
+    "results": "Region, intervals, split and notes follow from the receipts.",
+}
+
+
+def _checked(
+    name: str,
+    check: Callable[[Inference, Mapping[str, Any]], str | None],
+    out: Inference,
+    document: Mapping[str, Any],
+) -> Check:
+    try:
+        wrong = check(out, document)
+    except (GeodpError, ArithmeticError, np.linalg.LinAlgError, KeyError, TypeError, ValueError):
+        wrong = "The document has a field of the wrong kind."
+    return Check(name, wrong is None, _GOOD[name] if wrong is None else wrong)
+
+
+def _sum(out: Inference, _: Mapping[str, Any]) -> str | None:
+    if {name: one.guarantee for name, one in out.releases.items()} != dict(out.split):
+        return "The split names another promise for a part than its receipt."
+    whole = additive(out.guarantee)
+    parts = [one.guarantee for one in out.releases.values()]
+    if any(part.notion != whole.notion for part in parts):
+        return "A part is stated in a notion that does not add up to the whole."
+    limit, spent = summands(whole), [summands(part) for part in parts]
+    fixed = {name for name in limit if name == "alpha"}
+    if any(one[name] != limit[name] for one in spent for name in fixed):
+        return "A part is stated at another Rényi order than the whole."
+    if any(sum(one.get(name, 0) for one in spent) > limit[name] for name in set(limit) - fixed):
+        return "The parts together cost more than the whole states."
+    return None
+
+
+def _records(out: Inference, _: Mapping[str, Any]) -> str | None:
+    mean, numbers = out.mean, out.estimate.numbers
+    base, rule = rule_in(mean.statistic)
+    if base != "Fréchet mean":
+        return "The mean of an inference is a Fréchet mean."
+    spread = dict(_subject(out.releases["covariance"])).get("spread")
+    statistics = numbers_at(numbers.domain, numbers.at, spread)
+    for name, one in out.releases.items():
+        if name == "mean":
+            continue
+        statistic = statistics[name]()
+        words = statistic.name if rule is None else rule.words(statistic.name)
+        made_with = dict(getattr(statistic, "parameters", {}))
+        if one.statistic != words or not _near(dict(_subject(one)), made_with):
+            return f"The part {name!r} is another number, or was seen from another point."
+        if _domain(one) != _domain(mean) or (one.n, one.unit) != (mean.n, mean.unit):
+            return f"The part {name!r} is of other records than the mean."
+    if len({_payer(one) for one in out.releases.values()}) > 1:
+        return "The parts were paid for by different ledgers, or from different data sets."
+    return None
+
+
+def _results(out: Inference, document: Mapping[str, Any]) -> str | None:
+    ours = {k: v for k, v in out.to_json().items() if k != "releases"}
+    stated = {k: v for k, v in document.items() if k != "releases"}
+    if not _near(stated, ours):
+        return "Region, intervals, split or notes do not follow from the receipts."
+    return None
+
+
+def _subject(release: Release) -> Iterator[tuple[str, Any]]:
+    return iter(() if release.about is None else release.about.parameters.items())
+
+
+def _domain(release: Release) -> dict[str, Any] | None:
+    """The public ball of the records, as declared."""
+    domain = release.domain if release.about is None else release.about.domain
+    return None if domain is None else domain.to_json()
+
+
+def _payer(release: Release) -> tuple[str, str, str | None] | None:
+    mark = release.ledger
+    return None if mark is None else (mark.id, mark.dataset, mark.group)
+
+
+def _near(stated: object, ours: object) -> bool:
+    """The same words and, but for rounding on another machine, the same numbers."""
+    if isinstance(ours, Mapping):
+        if not isinstance(stated, Mapping) or set(stated) != set(ours):
+            return False
+        return all(_near(stated[name], one) for name, one in ours.items())
+    if isinstance(ours, (float, list)) and not _words(ours):
+        numbers, expected = np.asarray(stated), np.asarray(ours)
+        if numbers.shape != expected.shape or numbers.dtype.kind not in "fi":
+            return False
+        largest = float(np.abs(expected).max(initial=0.0))
+        return bool((np.abs(numbers - expected) <= _SAME * largest).all())
+    return type(stated) is type(ours) and stated == ours
+
+
+def _words(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
