@@ -227,10 +227,17 @@ def test_ids_are_those_of_a_dataframe() -> None:
         DaskRecords(da.zeros((4, 2))).ids("who")
 
 
-def _lose_one(client: object, passes: list[None], victims: list[int]) -> None:
+def _lose_one(passes: list[None], victims: list[int]) -> None:
     passes.append(None)
     if len(passes) == 2:
         os.kill(victims[0], signal.SIGKILL)
+
+
+def _workers(client: object, cluster: object) -> list[int]:
+    """Two workers again, one of which may have been lost."""
+    cluster.scale(2)  # type: ignore[attr-defined]
+    client.wait_for_workers(2, timeout=120)  # type: ignore[attr-defined]
+    return list(client.run(os.getpid).values())  # type: ignore[attr-defined]
 
 
 def test_maps_and_persons_on_a_cluster_survive_the_loss_of_a_worker(
@@ -245,18 +252,16 @@ def test_maps_and_persons_on_a_cluster_survive_the_loss_of_a_worker(
         monkeypatch.setattr(module, "BLOCK_FLOATS", 700)
     monkeypatch.setattr(dask_module, "_TOGETHER", 1)  # one block after the other
     with distributed.Client(cluster) as client:
-        client.wait_for_workers(2)
         passes: list[None] = []
-        victims = list(client.run(os.getpid).values())
-        lossy = gd.FrechetMean(MAPS, progress=lambda: _lose_one(client, passes, victims))
+        victims = _workers(client, cluster)
+        lossy = gd.FrechetMean(MAPS, progress=lambda: _lose_one(passes, victims))
         found = lossy.evaluate(DaskRecords(da.from_array(maps, chunks=(20, 4, 2, 2))))
         assert np.array_equal(found.value, expected[0])
         assert len(passes) > 2
-        client.wait_for_workers(2)
         steps: list[None] = []
-        victims = list(client.run(os.getpid).values())
+        victims = _workers(client, cluster)
         there = DaskRecords(da.from_array(records, chunks=(90, 2, 2)))
-        with reporting(lambda step: _lose_one(client, steps, victims)):
+        with reporting(lambda step: _lose_one(steps, victims)):
             again = Entities(ids, 400, EntityMean()).clip(BALL, there)
         assert np.array_equal(_all(again), expected[1])
         assert len(steps) >= 2

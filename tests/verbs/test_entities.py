@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
+import jsonschema
 import numpy as np
 import pytest
 
 import geodp as gd
+from geodp.io.schema import release_schema
+from geodp.report import words as report_words
 from geodp.statistics import entities, many_means
 from geodp.statistics.entities import Entities, PerEntity
 from geodp.statistics.entity_rules import EntityMean, FirstRecords
@@ -159,8 +163,24 @@ def test_the_receipt_says_person_and_rule_and_verifies(per_entity: int | None) -
     out = gd.release(records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, per_entity=per_entity)
     assert (out.n, out.unit) == (len(COUNTS), "person")
     assert any("All records of one person count as one" in note for note in out.notes)
-    again = gd.Release.from_json(out.to_json())
+    document = out.to_json()
+    again = gd.Release.from_json(document)
     assert all(check.passed for check in gd.verify(again))
+    relation = "replace all records of one person, number of persons public"
+    assert document["request"]["neighbours"] == relation
+    assert "without a given person can recognise" in document["outcome"]["guarantee_in_words"]
+    assert f"guarantee: 1-Gaussian DP, {relation}" in repr(out)
+    said = " ".join([repr(out), *report_words.cannot(out), *report_words.can(out)])
+    assert "replace one record" not in said
+    assert not re.search(r"(given|all the other|number of) records?", said)
+    assert (out.registry_entry()["persons"], out.registry_entry()["neighbouring data sets"]) == (
+        len(COUNTS),
+        relation,
+    )
+    jsonschema.validate(document, release_schema())
+    document["request"]["neighbours"] = "replace one record, number of records public"
+    wrong = {check.name: check.passed for check in gd.verify(gd.Release.from_json(document))}
+    assert not wrong["neighbours"]
     assert math.isclose(out.sensitivity.statistic, 2 / len(COUNTS), rel_tol=1e-6)
 
 
@@ -192,6 +212,7 @@ def test_plan_and_infer_know_persons() -> None:
     records = gd.SPD(2).exp_coords(np.eye(2), rng.normal(size=(600, 3)) * 0.2)
     planned = gd.plan(MEAN, 300, gd.GaussianDP(2), [NOISE], entities=ids)
     assert "entity means" in planned.statistic
+    assert "of 300 entities on" in repr(planned)
     assert math.isclose(planned.sensitivity or 0, 2 / 300, rel_tol=1e-5)
     with pytest.raises(gd.InputError, match="number, which is public"):
         gd.plan(MEAN, 600, gd.GaussianDP(2), [NOISE], entities=ids)
@@ -208,6 +229,7 @@ def test_a_ledger_pays_once_for_a_person(tmp_path) -> None:
         records, MEAN, gd.GaussianDP(1), NOISE, entities=ids, ledger=ledger, dataset="study"
     )
     assert out.unit == "person"
+    assert all(check.passed for check in gd.verify(out))
     with pytest.raises(gd.LedgerRefusal):
         gd.release(
             records, MEAN, gd.GaussianDP(0.1), NOISE, entities=ids, ledger=ledger, dataset="study"

@@ -14,7 +14,8 @@ from geodp.errors import InputError, LedgerError
 from geodp.ledger.budget import Budget
 from geodp.ledger.check import Check
 from geodp.ledger.keys import Keys
-from geodp.ledger.receipt import NEIGHBOURS, Mark
+from geodp.ledger.neighbours import NEIGHBOURS
+from geodp.ledger.receipt import Mark
 from geodp.ledger.totals import part_of, total
 from geodp.privacy.guarantees import Guarantee
 

@@ -18,6 +18,7 @@ from geodp.ledger.chain import append, end_of
 from geodp.ledger.charging import charge, give_back, other_request, prior
 from geodp.ledger.digest import keyed_digest
 from geodp.ledger.ledger import Ledger
+from geodp.ledger.neighbours import adds_up
 from geodp.ledger.receipt import Mark, Release
 from geodp.ledger.totals import Part
 from geodp.privacy.numbers import decimal
@@ -63,7 +64,7 @@ class PaidAccount:
 
     def replay(self, asked: Mapping[str, Any], records: Any, value: Any) -> Release | None:
         neighbours = asked["request"]["neighbours"]
-        if neighbours != self.ledger.neighbours:
+        if not adds_up(neighbours, self.ledger.neighbours, self.ledger.unit):
             raise MismatchError(
                 f"The ledger is about neighbours that differ as '{self.ledger.neighbours}', the "
                 f"release about '{neighbours}': their prices do not add up."

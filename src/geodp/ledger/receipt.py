@@ -15,6 +15,7 @@ import numpy as np
 from geodp.errors import GeodpError, InputError
 from geodp.ledger.canonical import canonical
 from geodp.ledger.facts import Domain, Replaced, Sensitivity, Subject
+from geodp.ledger.neighbours import NEIGHBOURS, neighbours_of, replaced_thing
 from geodp.ledger.seal import Seal, seal_of
 from geodp.privacy.guarantees import GaussianDP, Guarantee, percent
 from geodp.privacy.least import LeastProfile
@@ -26,7 +27,6 @@ from geodp.spaces.parse import parse_space
 from geodp.statistics.entity_rules import rule_in
 
 SCHEMA = "geodp/release/v1"
-NEIGHBOURS = "replace one record, number of records public"
 
 
 @final
@@ -108,6 +108,11 @@ class Release:
     def scale(self) -> float:
         """The scale of the last stage's noise, a geodesic length."""
         return float(self.stages[-1]["scale"])
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in one plain sentence, about a record or about what has many."""
+        return self.guarantee.about(replaced_thing(self.statistic, self.unit))
 
     @property
     def profile(self) -> Profile:
@@ -200,7 +205,7 @@ class Release:
                 "stages": [dict(stage) for stage in self.stages],
                 "replaced": None if self.replaced is None else self.replaced.to_json(),
                 "expected_distance": self.expected_distance,
-                "guarantee_in_words": self.guarantee.text,
+                "guarantee_in_words": self.promise,
                 "strength": None if self.strength is None else asdict(self.strength),
                 "ledger": None if self.ledger is None else asdict(self.ledger),
                 "private": self.private,
@@ -300,7 +305,7 @@ def request_json(
     unit: str,
     guarantee: Guarantee,
     mechanism: str,
-    neighbours: str = NEIGHBOURS,
+    neighbours: str | None = None,
     about: Subject | None = None,
 ) -> dict[str, Any]:
     """What was asked for, as it stands on a receipt and in a ledger's entry."""
@@ -311,7 +316,7 @@ def request_json(
         "about": None if about is None else about.to_json(),
         "n": n,
         "unit": unit,
-        "neighbours": neighbours,
+        "neighbours": neighbours_of(statistic, unit) if neighbours is None else neighbours,
         "guarantee": guarantee.to_json(),
         "mechanism": mechanism,
     }

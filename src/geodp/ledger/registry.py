@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from geodp.ledger.neighbours import replaced_thing
+
 if TYPE_CHECKING:
     from geodp.ledger.receipt import Release
 
@@ -25,11 +27,11 @@ def registry_entry(release: Release) -> dict[str, Any]:
     paid = document["outcome"]["ledger"] or {}
     return {
         "data product": f"{release.statistic} on {release.space.spec}",
-        "records": release.n,
+        f"{replaced_thing(release.statistic, release.unit)}s": release.n,
         "trust model": "central: a trusted curator holds the records",
         "privacy unit": release.unit,
         "neighbouring data sets": document["request"]["neighbours"],
-        "privacy definition": release.guarantee.text,
+        "privacy definition": release.promise,
         "privacy parameters": release.guarantee.to_json(),
         "as (epsilon, delta)": [strength.get("epsilon"), strength.get("delta")],
         "mechanism": release.mechanism,

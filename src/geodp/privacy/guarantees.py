@@ -45,8 +45,13 @@ class Guarantee(ABC):
         1-Gaussian DP: no test that is wrong on 1 % of the data sets without a given record \
 can recognise more than 9.3 % of those with it.
         """
+        return self.about("record")
+
+    def about(self, what: str) -> str:
+        """The same about another thing that neighbours differ in, such as a person with many
+        records."""
         return (
-            f"{self.label}: no test that is wrong on 1 % of the data sets without a given record "
+            f"{self.label}: no test that is wrong on 1 % of the data sets without a given {what} "
             f"can recognise more than {percent(self.detection(0.01))} of those with it."
         )
 

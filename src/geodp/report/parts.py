@@ -10,6 +10,7 @@ from html import escape
 from numpy.typing import ArrayLike
 
 from geodp.errors import SpaceError
+from geodp.ledger.neighbours import replaced_thing
 from geodp.ledger.receipt import Release
 from geodp.plots.plot import figure_size
 from geodp.privacy.guarantees import Guarantee
@@ -80,7 +81,10 @@ def facts(release: Release) -> str:
         ("guarantee", release.guarantee.label),
         ("neighbours", release.neighbours),
         ("unit of privacy", f"one {release.unit}"),
-        ("records", "not stated" if release.n is None else str(release.n)),
+        (
+            f"{replaced_thing(release.statistic, release.unit)}s",
+            "not stated" if release.n is None else str(release.n),
+        ),
         ("statistic", release.statistic),
         *_subject(release),
         ("mechanism", release.mechanism),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from geodp.ledger.neighbours import replaced_thing
 from geodp.ledger.receipt import Release
 from geodp.privacy.guarantees import percent
 from geodp.report.spaces import name_of
@@ -11,7 +12,10 @@ _ALARMS = (0.01, 0.05, 0.1)
 
 def summary(release: Release) -> str:
     """What was released, in one or two sentences."""
-    count = "" if release.n is None else f" of {release.n} records, each one {release.unit},"
+    count = ""
+    if release.n is not None:
+        each = f", each one {release.unit}" if _thing(release) == "record" else ""
+        count = f" of {_things(release)}{each},"
     text = f"The {release.statistic}{count} in {name_of(release.space)}, with noise added."
     if release.domain is None:
         return text
@@ -41,10 +45,10 @@ def cannot(release: Release) -> list[str]:
     if not release.private:
         return []
     return [
-        "Someone who knows all the other records, and everything else there is to know, still "
-        f"cannot tell well whether a given {release.unit} was among the {_records(release)} or "
-        "another one in its place.",
-        release.guarantee.text,
+        f"Someone who knows all the other {_plural(_thing(release))}, and everything else there is "
+        f"to know, still cannot tell well whether a given {release.unit} was among the "
+        f"{_things(release)} or another one in its place.",
+        release.promise,
         "No later computation on the released value, and no future knowledge, weakens this.",
     ]
 
@@ -54,11 +58,11 @@ def can(release: Release) -> list[str]:
     return [
         "Learn what the data say as a whole: that is what the release is for, and it may tell "
         "something about people who are not in the data.",
-        "Know the number of records, the ball, the statistic and the mechanism: they are public.",
+        f"Know the number of {_plural(_thing(release))}, the ball, the statistic and the mechanism: they are public.",
         f"Combine this with other releases about the same {_plural(release.unit)}: guarantees add "
         f"up, and {_account(release)}.",
-        f"Learn more about someone who stands behind several records: one {release.unit} is "
-        "protected, not several together.",
+        f"Learn more about someone who stands behind several {_plural(_thing(release))}: one "
+        f"{release.unit} is protected, not several together.",
     ]
 
 
@@ -73,8 +77,14 @@ def _account(release: Release) -> str:
     return "a ledger keeps count of those that are paid from it"
 
 
-def _records(release: Release) -> str:
-    return "records" if release.n is None else f"{release.n} records"
+def _thing(release: Release) -> str:
+    """What neighbours differ in: a record, or a unit with all of its records."""
+    return replaced_thing(release.statistic, release.unit)
+
+
+def _things(release: Release) -> str:
+    count = "" if release.n is None else f"{release.n} "
+    return count + _plural(_thing(release))
 
 
 def _plural(unit: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, final
 from geodp.errors import InputError
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
+from geodp.statistics.entity_rules import rule_in
 
 
 @final
@@ -141,9 +142,10 @@ class Plan:
         return {"guarantee": self.replaced.to_json(), "deviation": self.deviation}
 
     def __repr__(self) -> str:
+        things = "records" if rule_in(self.statistic)[1] is None else "entities"
         several = f" in {self.releases} releases together" if self.releases > 1 else ""
         head = (
-            f"{self.statistic} of {self.n} records on {self.space}, {self.guarantee.label}"
+            f"{self.statistic} of {self.n} {things} on {self.space}, {self.guarantee.label}"
             f"{several}, {self._sensitivity}"
         )
         width = max([20, *(len(row.mechanism.name) + 1 for row in self.rows)])

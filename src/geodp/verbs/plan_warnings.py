@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from geodp.random import public_rng
+from geodp.statistics.entity_rules import rule_in
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.stages import at_center
 
@@ -22,12 +23,13 @@ def drowned(statistic: Statistic, n: int, distance: float | None) -> str:
     there = distance / math.sqrt(cells)
     if there < ball.radius:
         return ""
+    things = "records" if rule_in(statistic.name)[1] is None else "entities"
     needed = math.ceil(n * there / (_USEFUL * ball.radius))
     return (
         f"In each of the {cells} places the noise is about {there:.3g} wide, and the ball's radius "
         f"is {ball.radius:g}: such a map says nothing. The noise grows with the square root of the "
-        f"number of places and falls with n: about {needed} records would bring it to a tenth of "
-        "the radius. Take fewer places, or more records."
+        f"number of places and falls with n: about {needed} {things} would bring it to a tenth of "
+        f"the radius. Take fewer places, or more {things}."
     )
 
 

@@ -57,8 +57,8 @@ def release(
 
     Records outside the public ball are moved by its rule, the statistic is evaluated to a certified
     error, noise is calibrated to its sensitivity plus twice that error, and the ideal real-valued
-    outcome is rounded correctly to floats. Neighbours differ in one record; n is public. No message
-    and no refusal depends on a record's value.
+    outcome is rounded correctly to floats. Neighbours differ in one record, or with ``entities`` in
+    all records of one; n is public. No message and no refusal depends on a record's value.
 
     Parameters
     ----------
@@ -184,6 +184,7 @@ def release(
             stages=stage_facts(statistic, calibrations, value),
             expected_distance=expected,
             private=stream.private,
+            neighbours=request["neighbours"],
             released_at=datetime.now(UTC).isoformat(timespec="seconds"),
             versions=_versions(),
             strength=strength_of(guarantee, drawn),

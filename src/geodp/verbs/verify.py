@@ -16,7 +16,8 @@ from geodp.inference.collect import number_mechanism
 from geodp.inference.groups import Groups
 from geodp.inference.result import Inference
 from geodp.ledger.check import Check
-from geodp.ledger.receipt import NEIGHBOURS, Release
+from geodp.ledger.neighbours import neighbours_of
+from geodp.ledger.receipt import Release
 from geodp.mechanisms.base import Calibration, Mechanism, Stage
 from geodp.mechanisms.wrapped import Wrapped
 from geodp.privacy.guarantees import Guarantee
@@ -123,11 +124,11 @@ def _value(release: Release) -> str:
 
 
 def _neighbours(release: Release) -> str:
-    if release.neighbours != NEIGHBOURS:
-        raise _Failed(f"Another neighbour relation than '{NEIGHBOURS}'.")
-    rule = rule_in(release.statistic)[1]
-    if rule is not None:
-        return f"{release.neighbours}; a record is all that one {release.unit} contributes."
+    expected = neighbours_of(release.statistic, release.unit)
+    if release.neighbours != expected:
+        raise _Failed(f"Another neighbour relation than '{expected}'.")
+    if rule_in(release.statistic)[1] is not None:
+        return f"{release.neighbours}; a {release.unit} may have any number of records."
     return f"{release.neighbours}; one record is one {release.unit}."
 
 
