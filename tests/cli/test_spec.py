@@ -148,7 +148,7 @@ BAD = [
     ((*REQUEST, "n"), "30", "At $.request.n: it must be an integer or null."),
     ((*REQUEST, "n"), 31, "At $.request.n: the data have another number of records"),
     ((*REQUEST, "unit"), "", "At $.request.unit: it must not be empty."),
-    ((*REQUEST, "neighbours"), "add or remove", "At $.request.neighbours: it must be"),
+    ((*REQUEST, "neighbours"), "add or remove", "At $.request.neighbours: it is text"),
     ((*REQUEST, "guarantee", "mu"), 1, "At $.request.guarantee.mu: it must be a string."),
     ((*REQUEST, "guarantee", "mu"), "-1", "At $.request.guarantee.mu: it is text of another"),
     ((*REQUEST, "guarantee", "mu"), "0", "At $.request.guarantee: The number mu must be greater"),

@@ -58,7 +58,8 @@ def can(release: Release) -> list[str]:
     return [
         "Learn what the data say as a whole: that is what the release is for, and it may tell "
         "something about people who are not in the data.",
-        f"Know the number of {_plural(_thing(release))}, the ball, the statistic and the mechanism: they are public.",
+        f"Know the number of {_plural(_thing(release))}, the ball, the statistic and the "
+        "mechanism: they are public.",
         f"Combine this with other releases about the same {_plural(release.unit)}: guarantees add "
         f"up, and {_account(release)}.",
         f"Learn more about someone who stands behind several {_plural(_thing(release))}: one "
