@@ -63,13 +63,13 @@ def whole(text: str, what: str, least: int, most: int = 2**53) -> int:
 
 
 def number(text: str, what: str) -> float:
-    """A finite float.
+    """A finite float in plain digits.
 
     >>> number("0.5", "The radius")
     0.5
     """
     try:
-        value = float(text)
+        value = float(text) if text.isascii() and "_" not in text else float("nan")
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):

@@ -27,6 +27,7 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _LARGEST = 2**30  # bytes of an upload; a larger file is named by its path
+_LONGEST = 2**22  # bytes of a form without files
 
 
 @final
@@ -109,7 +110,8 @@ class Guard:
         if headers.get("origin") != f"http://{host}":
             return _no(403, "This form was sent from another page; nothing was done.")
         length = headers.get("content-length", "")
-        if not length.isdigit() or int(length) > _LARGEST:
+        multipart = headers.get("content-type", "").startswith("multipart/")
+        if not length.isdigit() or int(length) > (_LARGEST if multipart else _LONGEST):
             return _no(413, "The upload is too large; name the file by its path instead.")
         return None
 
