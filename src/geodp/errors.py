@@ -105,7 +105,7 @@ class LedgerRefusal(GeodpError):
     >>> gd.infer([[[0.0]] * 3] * 50, ball, gd.GaussianDP(1))
     Traceback (most recent call last):
         ...
-    geodp.errors.NotYetError: Inference on powers of a space is not built yet. Release their Fréchet mean, or infer in few places one by one.
+    geodp.errors.NotYetError: There is no region for all places of a map together. Infer in each of the V places by itself, to mu/sqrt(V) of Gaussian DP, or a V-th of zCDP or of a pure epsilon: together they keep the whole promise, and with Gaussian noise cost the same. The page 'Persons, maps, and data past one machine' shows how.
 
 
     >>> import geodp as gd

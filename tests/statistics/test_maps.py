@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -92,6 +93,36 @@ def test_rounding_does_not_grow_with_the_number_of_places() -> None:
     assert math.isclose(second, 10 * first, rel_tol=1e-3)
 
 
+@pytest.mark.parametrize("make", [gd.TangentMean, gd.FrechetVariance])
+def test_rounding_of_relatives_is_that_of_the_places(make) -> None:
+    """The squares of errors add up over places; for the variance, which is a sum, the errors."""
+    cell = make(gd.Ball(gd.SPD(3), np.eye(3), 1.0)).error_bound
+    grows = math.sqrt if make is gd.TangentMean else float
+    for places in (10, 1000):
+        bound = make(gd.Ball(gd.Power(gd.SPD(3), places), np.eye(3), 1.0)).error_bound
+        assert cell < bound < 3 * grows(places) * cell
+
+
+def test_the_tangent_mean_of_maps_asks_for_the_radius_of_one_place() -> None:
+    ball = gd.Ball(gd.Power(gd.Sphere(2), 25), [0.0, 0.0, 1.0], 0.8)  # 4 together, beyond pi
+    maps = ball.edge(np.random.default_rng(2).normal(size=(50, 50)))
+    found = gd.TangentMean(ball).evaluate(maps)
+    z = gd.Sphere(2).log_coords(ball.center[0], maps).mean(axis=0)
+    assert np.abs(found.value - z.ravel()).max() <= found.error_bound
+    with pytest.raises(gd.ConditionError, match="injectivity radius"):
+        gd.TangentMean(gd.Ball(ball.space, [0.0, 0.0, 1.0], 3.2))
+
+
+def test_the_variance_of_maps_is_the_sum_of_those_of_places() -> None:
+    maps = _maps(gd.Sphere(2), 40, 6, 0.3)
+    north = gd.Sphere(2).origin
+    whole = gd.FrechetVariance(gd.Ball(gd.Power(gd.Sphere(2), 6), north, 0.9)).evaluate(maps)
+    alone = gd.FrechetVariance(gd.Ball(gd.Sphere(2), north, 0.9))
+    parts = [float(alone.evaluate(maps[:, i]).value[0]) for i in range(6)]
+    slack = whole.error_bound + 6 * alone.error_bound
+    assert abs(float(whole.value[0]) - math.fsum(parts)) <= slack
+
+
 def test_release_of_maps_and_its_receipt() -> None:
     space = gd.Power(gd.Sphere(2), 4)
     ball = gd.Ball(space, [0.0, 0.0, 1.0], 0.8)
@@ -119,3 +150,15 @@ def test_plan_says_when_maps_are_useless_and_what_n_would_help() -> None:
     assert needed is not None
     assert math.isclose(int(needed[1]), 600, rel_tol=0.05)
     assert gd.plan(mean, 600, gd.GaussianDP(1), noise, replaced=0).warning == ""
+
+
+def test_inference_place_by_place_has_the_noise_of_the_whole_map() -> None:
+    """mu/sqrt(V) in one place, and sqrt(V) times the sensitivity to mu: the same scale."""
+    places, cell, noise = 9, gd.SPD(2), gd.Wrapped(gd.Gaussian())
+    one, many = gd.Ball(cell, np.eye(2), 1.0), gd.Ball(gd.Power(cell, places), np.eye(2), 1.0)
+    for delta in (gd.FrechetMean(one).sensitivity(500), 0.01):
+        alone = gd.calibrate(noise, cell, delta, gd.GaussianDP(Fraction(2, 3)), ball=one)
+        whole = gd.calibrate(noise, many.space, 3 * delta, gd.GaussianDP(2), ball=many)
+        assert math.isclose(alone.scale, whole.scale, rel_tol=1e-9)
+    with pytest.raises(gd.NotYetError, match="each of the V places by itself"):
+        gd.infer(np.tile(np.eye(2), (500, places, 1, 1)), many, gd.GaussianDP(2))

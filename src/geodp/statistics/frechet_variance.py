@@ -61,10 +61,13 @@ class FrechetVariance:
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Ball):
             raise InputError("The domain is a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
-        space, r = self.domain.space, self.domain.reach
-        tau = FrechetMean(self.domain).error_bound
-        reach, e = 2 * r + tau, space.log_error(self.domain.center, r + tau)
-        above = hessian_bounds(space, min(reach, 2 * r * (1 + 1e-9)))[1] * tau * tau
+        space, domain = self.domain.space, self.domain
+        tau = FrechetMean(domain).error_bound
+        # of maps: logarithms and Hessians place by place, distances of all places together
+        reach, there = 2 * domain.reach + tau, 2 * domain.cell_reach
+        e = domain.log_error(domain.cell_reach + tau)
+        largest = hessian_bounds(space.cell, min(there + tau, there * (1 + 1e-9)))[1]
+        above = largest * tau * tau
         error = (
             above * _UP + 2 * (2 * reach * e + e * e) + float_rounding(space.dim) * reach * reach
         )

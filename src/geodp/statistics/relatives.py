@@ -59,13 +59,13 @@ class TangentMean:
         if not isinstance(self.ball, Ball):
             raise InputError("The domain is a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
         space, ball = self.ball.space, self.ball
-        if not ball.reach < space.injectivity_radius:
+        if not ball.cell_reach < space.injectivity_radius:
             raise ConditionError(
                 f"The tangent mean on {space.spec} needs a radius below the injectivity radius "
                 f"{space.injectivity_radius:.6g}; the radius asked for is {ball.radius:.6g}. Use a "
                 "smaller ball."
             )
-        rounding = space.log_error(ball.center, ball.reach) + _SUMS * ball.reach
+        rounding = ball.log_error() + _SUMS * ball.reach
         object.__setattr__(self, "error_bound", float(np.nextafter(rounding, np.inf)))
         route = Route(
             space=Euclidean(space.dim),
