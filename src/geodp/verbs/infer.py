@@ -105,10 +105,10 @@ def infer(
         raise InputError("infer takes a ball, such as gd.Ball(gd.Sphere(2), center, radius).")
     if ball.space.cells > 1:
         raise NotYetError(
-            "There is no region for all places of a map together. Infer in each of the V places by "
-            "itself, to mu/sqrt(V) of Gaussian DP, or a V-th of zCDP or of a pure epsilon: together "
-            "they keep the whole promise, and with Gaussian noise cost the same. The page 'Persons, "
-            "maps, and data past one machine' shows how."
+            "There is no region for all places of a map together. Infer in each of the V places "
+            "by itself, to mu/sqrt(V) of Gaussian DP, or a V-th of zCDP or of a pure epsilon: "
+            "together they keep the whole promise, and with Gaussian noise cost the same. The "
+            "page 'Persons, maps, and data past one machine' shows how."
         )
     check_guarantee(guarantee)
     confidence = check_confidence(confidence)
