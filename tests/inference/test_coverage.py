@@ -71,17 +71,16 @@ def test_rows_of_spaces_that_a_run_leaves_out_are_kept(tmp_path):
 
 
 def test_the_law_is_simulated_around_the_covariance_that_is_asked_for():
-    """A centre four times too large rejects less, one a quarter as large rejects more."""
+    """Around a covariance below the limits the studentised squares are smaller, and so is p."""
     population, rng = coverage.populations()[2], np.random.default_rng(1)
     plan = equality.region_plan(population.ball, 200, 3.0)
     records = population.ball.clip(population.draw(rng, 200))
     estimate = equality.simulated(plan, records, rng)
     found = centres.centres(estimate, population)
     np.testing.assert_allclose(np.diag(found["true"]), population.axes**2 / 5)  # E z² = a²/(d + 2)
-    far = [centres.around(estimate.region, x * found["true"]) for x in (0.25, 1.0, 4.0)]
+    far = [centres.around(estimate.region, x * found["true"]) for x in (0.05, 1.0)]
     point = population.space.exp_coords(estimate.region.center, 0.06 * np.eye(3)[0])
     p = [equality.one_sample(one, point).p_value for one in far]
-    assert p == sorted(p)
-    assert p[0] < p[2]
+    assert p[0] < p[1] / 2
     rows = centres.cell(3.0, 2, 1)
     assert [row["centre"] for row in rows] == list(found)
