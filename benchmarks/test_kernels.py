@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 
 import geodp as gd
-from geodp.kernels.threads import each, thread_count
+from geodp.kernels.threads import thread_count
 from geodp.spaces import parse_space
-from geodp.statistics import domain
+from geodp.statistics import DistanceMoment, MeanHessian, TangentCovariance, domain
 from geodp.statistics.many_means import frechet_means
 from geodp.testing import random_points
 
@@ -35,6 +35,7 @@ from recording import versions, write_json  # noqa: E402
 RESULTS = Path(__file__).parent / "results"
 FACTS: dict[str, Any] = {}
 POOL = 2**16
+_IDLE = 0.7  # load of a machine that does nothing else
 
 
 @pytest.fixture(autouse=True)
@@ -149,6 +150,10 @@ def _polished(mean: gd.FrechetMean, x: np.ndarray) -> np.ndarray:
         ("spd:2", 1.5, 100_000, 10),
         ("spd:3", 1.5, 100_000, 10),
         ("spd:3:log-euclidean", 1.5, 100_000, 3),
+        ("spd:3:log-cholesky", 1.0, 100_000, 3),
+        ("spd:6:log-cholesky", 1.0, 50_000, 3),
+        ("euclidean:6", 1.5, 100_000, 1.5),
+        ("spd:3+sphere:2+euclidean:2", 1.2, 100_000, 3),
         ("sphere:2", 1.2, 100_000, 3),
         ("hyperbolic:3", 2.0, 100_000, 3),
         ("hyperbolic:50", 2.0, 20_000, 3),
@@ -218,7 +223,7 @@ def test_size_of_matrices() -> None:
 
 
 def test_time_grows_with_the_number_of_records() -> None:
-    """One pass, and a whole mean above what it costs at 10,000 records: linear within 15 %."""
+    """One pass, and a whole mean above a fixed cost of milliseconds: linear within 15 %."""
     mean, pool = _mean("spd:3", 1.5), _records("spd:3", 1.5, POOL)
     at = mean.evaluate(pool).value
     counts = [10**4, 10**5, 10**6, 10**7]
@@ -233,25 +238,37 @@ def test_time_grows_with_the_number_of_records() -> None:
         )
         times["pass"][n], times["mean"][n] = median(pass_[""]), median(whole[""])
     per_record = {n: 1e9 * t / n for n, t in times["pass"].items()}
+    slope = times["mean"][counts[-1]] / counts[-1]
+    fixed = times["mean"][counts[0]] - slope * counts[0]
+    above = {n: (t - fixed) / n / slope for n, t in times["mean"].items()}
     FACTS["cost by number of records, SPD(3)"] = {
         "nanoseconds_per_record_and_pass": {str(n): round(t, 2) for n, t in per_record.items()},
         "seconds_of_a_mean": {str(n): float(f"{t:.4g}") for n, t in times["mean"].items()},
+        "fixed_seconds_of_a_mean": float(f"{fixed:.3g}"),
     }
     middle = median(per_record.values())
     assert all(abs(t / middle - 1) <= 0.15 for t in per_record.values())
+    assert all(abs(ratio - 1) <= 0.15 for ratio in above.values())
 
 
-def test_threads() -> None:
+def _repeated(spec: str, radius: float, count: int) -> np.ndarray:
+    """Many records in memory, soon made: a pool of them again and again."""
+    pool = _records(spec, radius, 2**18)
+    return np.resize(pool, (count, *pool.shape[1:]))
+
+
+def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four million SPD(3) records by the clock, best of nine; and the part that threads share.
 
     By the clock 2 threads are 1.7 times as fast on an idle machine with 2 cores. On a busy one only
     the processor time tells: it must not grow, and what one thread does alone must be little.
     """
-    mean, x = _mean("spd:3", 1.5), _records("spd:3", 1.5, 4_000_000)
+    idle = os.getloadavg()[0] < _IDLE
+    mean, x = _mean("spd:3", 1.5), _repeated("spd:3", 1.5, 4_000_000)
     mean.evaluate(x)
-    found: dict[str, Any] = {"load": os.getloadavg()[0]}
+    found: dict[str, Any] = {"load": os.getloadavg()[0], "idle": idle}
     for count in (1, 2):
-        os.environ["GEODP_NUM_THREADS"] = str(count)
+        monkeypatch.setenv("GEODP_NUM_THREADS", str(count))
         assert thread_count() == count
         wall = _in_turn({"": lambda: mean.evaluate(x)}, 9, time.perf_counter)[""]
         spent = _in_turn({"": lambda: mean.evaluate(x)}, 5, time.process_time)[""]
@@ -267,8 +284,9 @@ def test_threads() -> None:
     total = two["processor_seconds"]["median"]
     found["times_as_fast_by_what_is_shared"] = total / (serial + (total - serial) / 2)
     FACTS["threads"] = found
-    assert total <= 1.15 * one["processor_seconds"]["median"]
-    assert list(each(abs, [-1, -2])) == [1, 2]
+    assert total <= 1.2 * one["processor_seconds"]["median"]
+    assert found["times_as_fast_by_what_is_shared"] >= 1.8
+    assert found["times_as_fast_by_the_clock"] >= 1.7 or not idle
 
 
 def test_log_euclidean_mean_from_disk(tmp_path: Path) -> None:
@@ -329,18 +347,117 @@ def test_memory_of_a_stream() -> None:
     assert megabytes <= 500
 
 
-def test_voxels() -> None:
-    """2,000 of 10^5 voxels, 10^3 people each: the certified means of all within three minutes."""
-    voxels, people, of = 2000, 1000, 100_000
-    ball = _mean("spd:3", 1.5).ball
-    x = _records("spd:3", 1.5, voxels * people).reshape(voxels, people, 3, 3)
-    frechet_means(ball, x[:100])
-    seconds = _in_turn({"": lambda: frechet_means(ball, x)}, 3, time.process_time)[""]
-    FACTS["certified means of SPD(3) voxels, 1,000 people each"] = {
-        "microseconds_per_voxel": _spread([1e6 * s / voxels for s in seconds]),
-        "seconds_for_100,000": float(f"{median(seconds) * of / voxels:.4g}"),
+def test_voxels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The certified means of all of 10^5 voxels, 10^3 people each: three minutes of two cores.
+
+    Records are made block by block, 72 MB at a time, while the means are taken: the people of a
+    pool, seen in every voxel through another congruence, so that its mean is known.
+    """
+    monkeypatch.setenv("GEODP_NUM_THREADS", "2")
+    voxels, people, at_once = 100_000, 1000, 1000
+    ball, rng = _mean("spd:3", 1.5).ball, np.random.default_rng(2)
+    pool = random_points(ball.space, people, 1.0, rng)
+    whole = gd.FrechetMean(ball).evaluate(pool).value
+    values, frames = [], []
+    made = spent = waited = 0.0
+    for _ in range(0, voxels, at_once):
+        begun = time.process_time()
+        turn = ball.space.exp_coords(np.eye(3), rng.normal(size=(at_once, 6)) * 0.1)
+        frame = np.linalg.cholesky(turn)
+        x = frame[:, None] @ pool @ np.swapaxes(frame, 1, 2)[:, None]
+        x = np.where(x == np.swapaxes(x, 2, 3), x, (x + np.swapaxes(x, 2, 3)) / 2)
+        made += time.process_time() - begun
+        begun, clock = time.process_time(), time.perf_counter()
+        result = frechet_means(ball, x)
+        spent += time.process_time() - begun
+        waited += time.perf_counter() - clock
+        values.append(result.value)
+        frames.append(frame)
+    found, frame = np.concatenate(values), np.concatenate(frames)
+    expected = frame @ whole @ np.swapaxes(frame, 1, 2)
+    worst = float(ball.space.dist(expected, found).max())
+    FACTS["certified means of 100,000 SPD(3) voxels, 1,000 people each"] = {
+        "load": os.getloadavg()[0],
+        "processor_seconds": float(f"{spent:.4g}"),
+        "seconds_by_the_clock": float(f"{waited:.4g}"),
+        "processor_seconds_of_making_records": float(f"{made:.4g}"),
+        "microseconds_per_voxel": float(f"{1e6 * spent / voxels:.4g}"),
+        "farthest_from_the_known_mean": worst,
+        "certified_error": result.error_bound,
     }
-    assert median(seconds) * of / voxels <= 180
+    assert len(found) == voxels
+    assert worst <= 2 * result.error_bound + 1e-12
+    assert spent / 2 <= 180
+
+
+@pytest.mark.parametrize(
+    ("spec", "radius", "count"),
+    [
+        ("spd:3", 1.5, 100_000),
+        ("spd:6", 1.0, 20_000),
+        ("sphere:2", 1.2, 100_000),
+        ("hyperbolic:3", 2.0, 100_000),
+        ("shapes:10", 0.6, 20_000),
+    ],
+)
+def test_sums_behind_inference(
+    spec: str, radius: float, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Squares, covariance and mean Hessian from a point that is no record, beside numpy's."""
+    ball, x = _mean(spec, radius).ball, _records(spec, radius, count)
+    at = ball.space.exp_coords(ball.center, np.full(ball.space.dim, 0.01))
+    statistics = {
+        "variance from a point": DistanceMoment(ball, at, 2),
+        "fourth moment": DistanceMoment(ball, at, 4),
+        "covariance": TangentCovariance(ball, at),
+        "mean Hessian": MeanHessian(ball, at),
+    }
+    many, found = domain.MANY, {}
+    for name, statistic in statistics.items():
+        fused = ball.clip(x)
+        monkeypatch.setattr(domain, "MANY", 2 * count)
+        plain = ball.clip(x[:10_000])
+        monkeypatch.setattr(domain, "MANY", many)
+        calls = {
+            "fused": lambda s=statistic, r=fused: s.evaluate(r),
+            "numpy": lambda s=statistic, r=plain: s.evaluate(r),
+        }
+        calls["fused"]()
+        times = _in_turn(calls, 5, time.process_time)
+        ours, theirs = (1e9 * median(times[k]) / n for k, n in (("fused", count), ("numpy", 10**4)))
+        found[name] = {
+            "nanoseconds_per_record": float(f"{ours:.3g}"),
+            "numpy": float(f"{theirs:.3g}"),
+            "times_as_fast": float(f"{theirs / ours:.3g}"),
+        }
+    FACTS[f"sums behind inference on {ball.space.spec}"] = found
+    assert all(one["times_as_fast"] >= 3 for one in found.values())
+
+
+def test_records_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clipping where a third of SPD(3) records lie outside the ball, beside numpy's."""
+    count = 100_000
+    ball, x = _mean("spd:3", 1.5).ball, _records("spd:3", 2.25, count)
+    many = domain.MANY
+
+    def plain() -> object:
+        monkeypatch.setattr(domain, "MANY", 2 * count)
+        return ball.clip(x)
+
+    def ours() -> object:
+        monkeypatch.setattr(domain, "MANY", many)
+        return ball.clip(x)
+
+    share = ours().replaced_share  # type: ignore[attr-defined]
+    times = _in_turn({"geodp": ours, "numpy": plain}, 5, time.process_time)
+    ratio = [b / a for a, b in zip(times["geodp"], times["numpy"], strict=True)]
+    FACTS["clipping SPD(3) records, some outside"] = {
+        "share_outside": share,
+        "nanoseconds_per_record": _spread([1e9 * t / count for t in times["geodp"]]),
+        "times_as_fast_as_numpy": _spread(ratio),
+    }
+    assert share > 0.2
+    assert median(ratio) >= 3
 
 
 def test_first_use() -> None:

@@ -28,7 +28,7 @@ from geodp.statistics.sensitivity import (
 from geodp.statistics.solver import Problem, frechet_mean
 
 _RELATIVE_ERROR = 1e-9  # of the radius: far below what one record moves the mean
-_SUBSAMPLE = 4096
+_SUBSAMPLE = 2048
 _LARGEST_SUBSAMPLE = 2**14
 
 
