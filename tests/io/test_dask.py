@@ -216,10 +216,17 @@ FRAMES = [
 
 
 @pytest.mark.parametrize(("make", "words"), FRAMES)
-def test_dataframes_that_cannot_serve_get_a_sentence(make, words: str) -> None:
+def test_dataframes_that_cannot_serve_get_a_sentence(make, words: str, tmp_path: Path) -> None:
+    ledger = gd.Ledger.create(tmp_path / "budget.db", gd.GaussianDP(1), unit="record")
     with pytest.raises(gd.InputError, match=words) as refusal:
-        DaskRecords.from_dataframe(make(), gd.SPD(2), "x")
+        gd.release(
+            DaskRecords.from_dataframe(make(), gd.SPD(2), "x"),
+            *(MEAN, gd.GaussianDP(1), gd.Wrapped(gd.Gaussian())),
+            ledger=ledger,
+            dataset="s",
+        )
     assert "17" not in str(refusal.value)
+    assert ledger.left_for("s", None) == 1
 
 
 def test_ids_are_those_of_a_dataframe() -> None:
@@ -265,6 +272,9 @@ def test_maps_and_persons_on_a_cluster_survive_the_loss_of_a_worker(
             again = Entities(ids, 400, EntityMean()).clip(BALL, there)
         assert np.array_equal(_all(again), expected[1])
         assert len(steps) >= 2
+        frame = DaskRecords.from_dataframe(_frame(records, True), gd.SPD(2), "x")
+        assert np.array_equal(MEAN.evaluate(frame).value, MEAN.evaluate(records).value)
+        assert len(frame.ids("who")) == 400
 
 
 def _all(clipped: object) -> np.ndarray:
@@ -310,6 +320,11 @@ def _ragged() -> object:
     return array.map_blocks(lambda block: block[:-1], dtype=float, chunks=array.chunks)
 
 
+def _ragged_maps() -> object:
+    maps = da.zeros((10, 6, 2, 2), chunks=(5, 3, 2, 2))
+    return maps.map_blocks(lambda block: block[:, :-1], dtype=float, chunks=maps.chunks)
+
+
 def _broken() -> object:
     def fail(block: np.ndarray) -> np.ndarray:
         if block.size:
@@ -328,6 +343,7 @@ def _unknown() -> object:
     ("make", "words"),
     [
         (_ragged, "ragged"),
+        (_ragged_maps, "ragged"),
         (_broken, "cannot be computed"),
         (_unknown, "unknown size"),
         (lambda: np.zeros((3, 2)), "takes a dask.array"),
