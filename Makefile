@@ -58,6 +58,24 @@ dist: .venv/ready
 packaging: dist
 	GEODP_DIST=build/dist $(PY) -m pytest -n 2 --basetemp=build/environments tests/packaging
 
+# the quick part of the tests on the wheel with every extra, in the oldest and in the newest
+# versions that pyproject.toml allows; old packages warn of newer ones, which is no error here
+QUICK ?= tests/api tests/cli/test_commands.py tests/cli/test_process.py tests/cli/test_volumes.py \
+	tests/cli/test_bad_files.py tests/io tests/kernels tests/ledger/test_ledger.py tests/plots \
+	tests/random tests/report tests/sklearn tests/spaces/test_parse.py tests/web/test_pages.py
+TOOLS := pytest pytest-benchmark pytest-xdist hypothesis mpmath pyriemann jsonschema httpx2
+oldest: SOLVED := --resolution lowest-direct
+oldest: VERSION := $(or $(OLDEST_PYTHON),3.11)
+oldest: TOOLS += 'httpx<0.28'  # the test client of older Starlette
+newest: VERSION := $(or $(NEWEST_PYTHON),3.13)
+
+oldest newest: dist
+	$(UV) venv -q --clear --python $(VERSION) build/$@
+	$(UV) pip compile -q $(SOLVED) --python build/$@ --extra all --extra accounting --no-annotate pyproject.toml -o build/$@.txt
+	$(UV) pip install -q --python build/$@ -r build/$@.txt $(TOOLS)
+	$(UV) pip install -q --python build/$@ --no-deps build/dist/*.whl
+	build/$@/bin/python -m pytest -q -n 2 -W default $(QUICK)
+
 format: .venv/ready
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
