@@ -19,7 +19,7 @@ from geodp.privacy.spherical_best import searched
 EPSILONS = ("0.1", "0.2", "0.3", "0.5", "1", "2", "3", "4", "5", "8", "10")
 DELTAS = ("1e-5", "1e-6")
 LEFT = (Fraction(1), Fraction(99, 100))
-DIMENSIONS = (6, 3, 2, 5, 1, 4, 12, 10, 15, 9, 8, 21, 20, 28)
+DIMENSIONS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 21, 28)
 
 
 def rows(dim: int) -> list[list[Any]]:

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any
 
 from geodp.errors import InputError
 
@@ -45,31 +45,36 @@ def serve(port: int, ledger: str, announce: Callable[[str], None]) -> None:
         timeout_graceful_shutdown=2,
     )
     try:
-        with _ended_in_order():
+        server = uvicorn.Server(config)
+        with _ended_in_order(server):
             view_of(Fields(START), desk)  # imports what the first view needs
             announce(session.url)
-            uvicorn.Server(config).run(sockets=[bound])
+            server.run(sockets=[bound])
     finally:
         desk.close()
         bound.close()
 
 
 @contextmanager
-def _ended_in_order() -> Iterator[None]:
+def _ended_in_order(server: Any) -> Iterator[None]:
     """Let a request to terminate end the program as any exit does: uvicorn raises the signal again
     when it has shut down, which would leave semaphores of the other process behind."""
     if threading.current_thread() is not threading.main_thread():
         yield  # no signal arrives here
         return
-    before = signal.signal(signal.SIGTERM, _leave)
+    heard: list[int] = []
+
+    def leave(number: int, _: object) -> None:
+        heard.append(number)
+        server.should_exit = True
+
+    before = signal.signal(signal.SIGTERM, leave)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    raise SystemExit(128 + number)
+    if heard:
+        raise SystemExit(128 + heard[0])
 
 
 def _bound(port: int) -> socket.socket:
