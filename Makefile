@@ -66,7 +66,7 @@ QUICK ?= tests/api tests/cli/test_commands.py tests/cli/test_process.py tests/cl
 TOOLS := pytest pytest-benchmark pytest-xdist hypothesis mpmath pyriemann jsonschema httpx2
 oldest: SOLVED := --resolution lowest-direct
 oldest: VERSION := $(or $(OLDEST_PYTHON),3.11)
-oldest: TOOLS += 'httpx<0.28'  # the test client of older Starlette
+oldest: TOOLS += httpx  # the test client of older Starlette
 newest: VERSION := $(or $(NEWEST_PYTHON),3.13)
 
 oldest newest: dist

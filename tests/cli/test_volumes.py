@@ -190,7 +190,7 @@ def test_bad_input_is_one_sentence_and_costs_nothing(command, what):
         ("x.npy --space spd:3 --out x.npy", "is an input"),
         ("x.npy --space spd:3 --to-unit mm^2/s --out y.npy", "needs the --physical-unit"),
         ("x.npy --space spd:3 --physical-unit A --to-unit m^2/s --out y.npy", "cannot be conver"),
-        ("x.npy --space spd:3 --linear-map no.npy --out y.npy", "cannot be read"),
+        ("x.npy --space spd:3 --linear-map no.npy --out y.npy", "does not exist"),
         ("x.npy --space spd:3 --linear-map x.npy --out y.npy", "is a matrix"),
         ("x.json --out y.npy", "does not exist"),
     ],

@@ -36,7 +36,7 @@ def test_scikit_learn_checks_the_euclidean_configuration(estimator):
     array API inputs, which scikit-learn itself skips unless SCIPY_ARRAY_API is set."""
     results = check_estimator(estimator, on_skip=None)
     skipped = {r["check_name"] for r in results if r["status"] != "passed"}
-    assert len(results) >= 40
+    assert len(results) >= 39  # as many as scikit-learn 1.6 has
     assert skipped <= {"check_array_api_input"}
     ran = {r["check_name"] for r in results}
     assert ("check_estimators_nan_inf" in ran) == isinstance(estimator, TangentFeatures)
