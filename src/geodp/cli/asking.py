@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import geodp as gd
-from geodp.cli import build, grouping, reading, strategies
+from geodp.cli import build, grouping, options, reading, strategies
 from geodp.cli.build import Given
 from geodp.errors import InputError
 from geodp.io import Layout, layout_for
@@ -16,7 +16,7 @@ from geodp.mechanisms import Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.statistics.entities import Entities
 
-_SPELLED = ("layout", "columns", "lonlat", "poincare")
+SPELLED = ("layout", "columns", "lonlat", "poincare")
 _SAID = (
     *("space", "statistic", "center", "radius", "eigenvalues", "degrees", "physical_unit"),
     *("component_order", "frame", "pure", "approx", "gdp", "renyi", "zcdp", "unit", "value"),
@@ -77,24 +77,17 @@ def asked(files: Sequence[str], given: Given) -> Asked:
 
 
 def _by_spec(files: Sequence[str], given: Given) -> Asked:
-    for name in (*_SAID, "mechanism"):
-        if given[name] not in (None, ()):
-            raise InputError(f"The spec says what is asked for; leave out --{_dashed(name)}.")
     if given["bound"] != "sharp":
         raise InputError("The spec says what is asked for; leave out --bound.")
-    spec = read_spec(files[0], lambda space: reading.declared(files[1:], {}, space))
+    spec, stated = spec_and_options(files, given)
+    if spec.inference is not None:
+        raise InputError("At $.request.infer: this spec asks for an inference; use geodp infer.")
     domain: Any = spec.statistic.ball
-    layout = layout_for(spec.space, **{name: given[name] for name in _SPELLED})
-    considered = strategies.mechanisms(given, layout, spec.mechanism)
+    layout = layout_for(spec.space, **{name: given[name] for name in SPELLED})
+    considered = spec.considered
+    if spec.footpoint is None:
+        considered = strategies.mechanisms(given, layout, spec.mechanism)
     strategies.check_serves(considered, spec.statistic, spec.guarantee, given)
-    if spec.entities is not None and given["entities"] is not None:
-        raise InputError("The spec names the column of ids itself; leave out --entities.")
-    column = {} if spec.entities is None else {"entities": spec.entities}
-    if not column and given["entities"] is None:
-        spec.grouped(None, 0)  # refuses where its statistic needs ids
-    declared = (
-        dict(given) | column | {"physical_unit": None if domain is None else domain.physical_unit}
-    )
     return Asked(
         layout,
         spec.guarantee,
@@ -103,9 +96,30 @@ def _by_spec(files: Sequence[str], given: Given) -> Asked:
         considered,
         spec.unit,
         files[1:],
-        declared,
+        stated,
         spec,
     )
+
+
+def spec_and_options(files: Sequence[str], given: Given) -> tuple[Spec, dict[str, Any]]:
+    """The spec in the first file, and the options with what it states; refused where both do."""
+    for name in (*_SAID, "mechanism"):
+        if given.get(name) not in (None, ()):
+            raise InputError(f"The spec says what is asked for; leave out --{_dashed(name)}.")
+    spec = read_spec(files[0], lambda space: reading.declared(files[1:], {}, space))
+    if spec.footpoint is not None and given.get("footpoint") is not None:
+        raise InputError("The spec states the footpoint itself; leave out --footpoint.")
+    if spec.replaced is not None and given["replaced"] != options.REPLACED:
+        raise InputError("The spec states the share for replaced records; leave out --replaced.")
+    if spec.entities is not None and given["entities"] is not None:
+        raise InputError("The spec names the column of ids itself; leave out --entities.")
+    column = {} if spec.entities is None else {"entities": spec.entities}
+    if not column and given["entities"] is None:
+        spec.grouped(None, 0)  # refuses where its statistic needs ids
+    domain = spec.statistic.ball
+    unit = {"physical_unit": None if domain is None else domain.physical_unit}
+    replaced = {} if spec.replaced is None else {"replaced": spec.replaced}
+    return spec, dict(given) | column | unit | replaced
 
 
 def _dashed(name: str) -> str:

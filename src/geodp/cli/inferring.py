@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, grouping, options, reading
+from geodp.cli import build, grouping, options
+from geodp.cli.asking_inference import asked_inference
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.cli.progress import progress_option, shown
@@ -19,12 +20,12 @@ from geodp.io.source import text_lines
 
 
 @click.command(epilog=EXIT_CODES, short_help="Release a mean with its confidence region.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@options.space_option
+@click.argument("files", nargs=-1, required=True, metavar="[SPEC] FILE...")
+@options.spec_or_space_option
 @options.file_options
 @options.ball_options
 @options.guarantee_options
-@click.option("--confidence", type=float, default=0.95, metavar="P", help="Default: 0.95.")
+@click.option("--confidence", type=float, metavar="P", help="Default: 0.95.")
 @click.option(
     "--spread", type=float, metavar="S", help="Cut tangent vectors at this public length."
 )
@@ -60,32 +61,30 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     with its interval, and the share of records that the public rule replaced.
 
     The guarantee covers all of it together. The document with every receipt is printed as JSON.
+
+    SPEC is a JSON file as for geodp release, with {"infer": {"confidence": 0.95}} in its request.
     """
     output = Output(quiet)
     ledger = build.ledger(given)
-    space, layout = build.space_and_layout(given)
-    given = dict(reading.declared(files, given, space))
-    promise = build.guarantee(given)
-    domain = build.ball(given, layout, required=True)
-    assert domain is not None
-    check_writable(given["out"], *files, given["center"], given["by"])
+    request = asked_inference(files, given)
+    given, domain = dict(request.given), request.domain
+    check_writable(given["out"], *request.files, given["center"], given["by"])
     labels = None if given["by"] is None else text_lines(given["by"])
-    found, ids = grouping.read(files, given, layout)
+    found, ids = grouping.read(request.files, given, request.layout)
     records = domain.accept(found)
-    groups = grouping.entities(given, ids, len(records))
+    groups = request.entities(ids, len(records))
     with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:
         warnings.simplefilter("ignore")  # a warning could depend on a record
         found = gd.infer(
             records,
             domain,
-            promise,
-            given["confidence"],
+            request.promise,
             replaced=given["replaced"],
-            spread=given["spread"],
+            **request.how,
             by=labels,
             by_name=given["by_name"],
             by_public=given["public_labels"],
-            unit=given["unit"],
+            unit=request.unit,
             entities=groups,
             ledger=ledger,
             dataset=given["dataset"],

@@ -64,9 +64,10 @@ layout_options = _all(
     click.option("--poincare", is_flag=True, help="Hyperbolic points in Poincaré's unit ball."),
 )
 
+REPLACED = "0.01"
 replaced_option = click.option(
     "--replaced",
-    default="0.01",
+    default=REPLACED,
     metavar="SHARE",
     help="Part of the promise for the noisy share of records that the public rule moved or "
     "replaced; 0 switches it off. Default: 0.01.",

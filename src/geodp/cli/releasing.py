@@ -79,7 +79,7 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     check_writable(given["out"], *files, *(given[name] for name in (*_FILES, "mask", "atlas")))
     if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
-    replaced_part(given["replaced"])
+    replaced_part(request.given["replaced"])
     records, groups, statistic = _subject(request)
     with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:
         warnings.simplefilter("ignore")  # a warning could depend on a record
@@ -91,7 +91,7 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
             statistic,
             request.promise,
             mechanism,
-            replaced=given["replaced"],
+            replaced=request.given["replaced"],
             unit=request.unit,
             entities=groups,
             ledger=ledger,

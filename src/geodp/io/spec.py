@@ -10,22 +10,28 @@ from functools import partial
 from typing import Any, TypeAlias, final
 
 from geodp.errors import GeodpError, InputError
+from geodp.inference.result import Inference
 from geodp.io.document import read_document
 from geodp.io.schema import problems, release_schema
 from geodp.io.source import named
+from geodp.io.spec_infer import Footpoint, InferenceSpec, considered, footpoint_of
 from geodp.ledger.receipt import SCHEMA, Release
-from geodp.mechanisms import parse_mechanism
+from geodp.mechanisms import Mechanism, parse_mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
 from geodp.spaces.parse import parse_space
 from geodp.statistics import ExtrinsicMean, FrechetMean, FrechetMedian, TangentMean
 from geodp.statistics.declarations import agreed
 from geodp.statistics.domain import Ball
-from geodp.statistics.entities import Entities
+from geodp.statistics.entities import Entities, PerEntity
 from geodp.statistics.entity_rules import EntityMean, EntityRule, rule_in
 from geodp.statistics.protocol import Statistic
+from geodp.verbs.infer import infer
+from geodp.verbs.plan import plan
 from geodp.verbs.release import release
+from geodp.verbs.replaced import replaced_part
 
+_REPLACED = "0.01"
 Declared: TypeAlias = "Callable[[Space], Mapping[str, Any]]"
 _PUBLISHED = partial(FrechetMean, bound="published")
 STATISTICS: dict[str, Callable[[Any], Statistic]] = {
@@ -58,6 +64,9 @@ class Spec:
     n: int | None = None
     entities: str | None = None
     rule: EntityRule | None = None
+    footpoint: Footpoint = None
+    replaced: str | None = None
+    inference: InferenceSpec | None = None
 
     def check_count(self, n: int) -> None:
         """``InputError`` where the data have another number of records, or of entities."""
@@ -78,14 +87,59 @@ class Spec:
             return None
         return Entities(ids, n, EntityMean() if self.rule is None else self.rule)
 
+    @property
+    def considered(self) -> tuple[Mechanism, ...]:
+        """The mechanisms that may serve, at their footpoint."""
+        return considered(self.mechanism, self.footpoint)
+
     def release(self, records: Any, ids: Any = None, **how: Any) -> Release:
         """``gd.release`` of the records as the spec asks, with the id of each where the unit is an
-        entity (``read_grouped``); ``how`` names ledger, data set, request id, group, the share for
-        replaced records, and a seed for simulations."""
+        entity (``read_grouped``); ``how`` names ledger, data set, request id, group, and a seed for
+        simulations."""
+        if self.inference is not None:
+            raise InputError("At $.request.infer: this spec asks for an inference, not a release.")
+        groups = self._counted(records, ids)
+        n = len(records if groups is None else groups)
+        subject = self.statistic if groups is None else PerEntity(self.statistic, groups.rule)
+        how = {"replaced": self.replaced or _REPLACED, **how, "unit": self.unit, "entities": groups}
+        chosen: Any = self.mechanism
+        if self.footpoint is not None:
+            chosen = plan(subject, n, self.guarantee, self.considered, **_priced(how)).best
+        return release(records, self.statistic, self.guarantee, chosen, **how)
+
+    def infer(self, records: Any, ids: Any = None, **how: Any) -> Inference:
+        """``gd.infer`` of the records as the spec asks; ``how`` as for ``release``."""
+        asked, ball = self.check_inference(), self.statistic.ball
+        assert ball is not None
+        groups = self._counted(records, ids)
+        how = {"replaced": self.replaced or _REPLACED, **how, "unit": self.unit, "entities": groups}
+        found = infer(
+            records, ball, self.guarantee, mechanism=self.of_the_mean, **asked.keywords, **how
+        )
+        assert isinstance(found, Inference)
+        return found
+
+    def check_inference(self) -> InferenceSpec:
+        """What is asked of an inference; ``InputError`` where the spec asks for a release."""
+        if self.inference is None:
+            raise InputError(
+                "At $.request.infer: it is missing, so that this spec asks for a release; state "
+                '{"confidence": 0.95} for an inference.'
+            )
+        return self.inference
+
+    @property
+    def of_the_mean(self) -> Mechanism | None:
+        """The mechanism of an inference's mean; None for the one that fits the space."""
+        if self.mechanism == "best" and self.footpoint is None:
+            return None
+        return self.considered[0]
+
+    def _counted(self, records: Any, ids: Any) -> Entities | None:
+        """Whose records they are; ``InputError`` where they are not as many as stated."""
         groups = self.grouped(ids, len(records))
         self.check_count(len(records if groups is None else groups))
-        how |= {"unit": self.unit, "entities": groups}
-        return release(records, self.statistic, self.guarantee, self.mechanism, **how)
+        return groups
 
 
 def read_spec(path: str | os.PathLike[str], declared: Declared | None = None) -> Spec:
@@ -93,9 +147,11 @@ def read_spec(path: str | os.PathLike[str], declared: Declared | None = None) ->
 
     The request is that of a receipt (``geodp/ledger/schema_v1.json``): a receipt's own can be
     copied. ``mechanism`` may be ``"best"``, ``statistic`` a name of the command line, ``n`` null.
-    ``entities`` names the column of the records' file that says whose each is. ``declared`` tells,
-    of the spec's space, what the records' file says of unit, order and frame, where the spec's
-    domain is silent.
+    Beyond that, ``footpoint`` is a point or ``{"private": share}``, ``replaced`` the part of the
+    promise for the share of replaced records, ``infer`` (``confidence``, ``split``, ``spread``)
+    asks for an inference, and ``entities`` names the column of the records' file that says whose
+    each is. ``declared`` tells, of the spec's space, what the records' file says of unit, order and
+    frame, where the spec's domain is silent.
 
     Raises
     ------
@@ -139,9 +195,32 @@ def spec_of(document: Any, declared: Declared | None = None) -> Spec:
     n = request["n"] if request["n"] is None else int(request["n"])
     name, rule = rule_in(request["statistic"])
     statistic, column = _statistic(name, space, ball), request.get("entities")
+    with _at("$.request.footpoint"):
+        footpoint = footpoint_of(request.get("footpoint"), statistic)
+        considered(request["mechanism"], footpoint)
+    with _at("$.request.replaced"):
+        replaced = request.get("replaced")
+        replaced_part(_REPLACED if replaced is None else replaced)
+    inference = _inference(request.get("infer"), statistic, name)
     if column is not None and rule is None:
         rule = EntityMean()
-    return Spec(space, statistic, guarantee, request["mechanism"], request["unit"], n, column, rule)
+    head = (space, statistic, guarantee, request["mechanism"], request["unit"], n, column, rule)
+    return Spec(*head, footpoint, replaced, inference)
+
+
+def _inference(stated: Any, statistic: Statistic, name: str) -> InferenceSpec | None:
+    if stated is None:
+        return None
+    with _at("$.request.infer"):
+        if STATISTICS.get(name) is not FrechetMean:
+            raise InputError("An inference is of the Fréchet mean: state $.request.statistic so.")
+        return InferenceSpec.of(stated, statistic.space)
+
+
+def _priced(how: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a release's keywords decides which mechanism is best."""
+    names = ("replaced", "ledger", "dataset", "group")
+    return {name: how[name] for name in names if how.get(name) is not None}
 
 
 def _check_shape(document: Any) -> None:
