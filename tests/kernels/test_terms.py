@@ -15,8 +15,11 @@ from geodp.statistics import DistanceMoment, FrechetVariance, MeanHessian, Tange
 from geodp.testing import random_points
 
 PRODUCT = "sphere:2+spd:2+euclidean:1"
-CURVED = [("spd:2", 2.0), ("spd:3", 2.0), ("spd:5", 1.0), ("sphere:2", 1.2), ("sphere:4:0.25", 2.0)]
-CURVED += [("hyperbolic:3:-2.0", 2.5), ("hyperbolic:2", 6.0), (PRODUCT, 1.0), ("shapes:5", 0.6)]
+CURVED = [
+    *(("spd:2", 2.0), ("spd:3", 2.0), ("spd:5", 1.0), (PRODUCT, 1.0), ("shapes:5", 0.6)),
+    *(("sphere:2", 1.2), ("sphere:3", 1.56), ("sphere:4:0.25", 2.0)),
+    *(("hyperbolic:3:-2.0", 2.5), ("hyperbolic:2", 6.0)),
+]
 FLAT = [("euclidean:3", 2.0), ("spd:3:log-euclidean", 2.0), ("spd:3:log-cholesky", 1.0)]
 
 
