@@ -39,7 +39,7 @@ class Environment:
         _uv("pip", "install", "--quiet", "--python", home, "--constraint", LOCK, *what)
         return cls(home, folder)
 
-    def python(self, *words: Any, **how: Any) -> subprocess.CompletedProcess[str]:
+    def python(self, *words: Any) -> subprocess.CompletedProcess[str]:
         """Run its interpreter, away from the repository; warnings are errors."""
         variables = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL"))}
         return subprocess.run(
@@ -47,8 +47,8 @@ class Environment:
             cwd=self.folder,
             env=variables,
             text=True,
-            timeout=120,
-            **{"capture_output": True, **how},
+            timeout=300,
+            capture_output=True,
         )
 
     def code(self, text: str) -> str:
@@ -57,8 +57,8 @@ class Environment:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    def geodp(self, *words: Any, **how: Any) -> subprocess.CompletedProcess[str]:
-        return self.python("-m", "geodp", *words, **how)
+    def geodp(self, *words: Any) -> subprocess.CompletedProcess[str]:
+        return self.python("-m", "geodp", *words)
 
     def done(self, *words: Any) -> Any:
         """The JSON document of a command that ends well."""
