@@ -260,7 +260,7 @@ def test_a_truncated_array_is_refused(tmp_path):
     for name in ("x.npy", "x.npz"):
         content = (tmp_path / name).read_bytes()
         (tmp_path / name).write_bytes(content[: len(content) // 2])
-        with pytest.raises(gd.InputError, match="damaged|cut off"):
+        with pytest.raises(gd.InputError, match=r"damaged|cut off"):
             read_records(tmp_path / name, gd.Euclidean(2))
 
 
