@@ -206,11 +206,39 @@ def test_groups_compose_in_parallel(tmp_path):
     assert as_csv(groups.table()).startswith("site,what,value")
     json.dumps(groups.to_json(), allow_nan=False)
     assert "parallel" in groups.notes[0]
+    groups.save(tmp_path / "groups.json")
+    assert json.loads((tmp_path / "groups.json").read_text()) == groups.to_json()
     for public in (None, False):
         with pytest.raises(gd.InputError, match="private label"):
             gd.infer(records, PLANE, gd.GaussianDP(1), by=by, by_public=public)
     with pytest.raises(gd.InputError, match="one label"):
         gd.infer(records, PLANE, gd.GaussianDP(1), by=by[1:], by_public=True)
+
+
+def test_labels_may_be_a_column_of_a_table():
+    ask = {"by_name": "site", "by_public": True, "rng": np.random.default_rng(1)}
+    column = np.array(["a"] * 100 + ["b"] * 120, dtype=object)  # as pandas gives its texts
+    assert [one.mean.n for one in found_by(column, ask)] == [100, 120]
+    pandas = pytest.importorskip("pandas")
+    assert [one.mean.n for one in found_by(pandas.Series(column), ask)] == [100, 120]
+    for hole in (None, float("nan"), 1.5):
+        column[3] = hole
+        with pytest.raises(gd.InputError, match="one label"):
+            found_by(column, ask)
+
+
+def found_by(labels, ask):
+    return gd.infer(cloud(220), PLANE, gd.GaussianDP(2), by=labels, **ask).inferences.values()
+
+
+def test_a_test_names_its_hypothesis_and_does_not_assert_it():
+    plane = gd.Euclidean(1)
+    one, two = region(plane, [0], np.eye(1)), region(plane, [1.959964 * 2**0.5], np.eye(1))
+    said = "test that the 2 means are equal: statistic 3.841, p-value 0.05"
+    assert repr(equal_means([one, two])) == said
+    assert repr(difference(one, two)) == (
+        f"Difference of two means on euclidean:1: length 2.772; {said}"
+    )
 
 
 def test_groups_of_persons_are_the_inferences_of_each(tmp_path):

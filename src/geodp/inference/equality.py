@@ -37,7 +37,8 @@ class Verdict:
     p_value: float
 
     def __repr__(self) -> str:
-        return f"{self.null}: statistic {self.statistic:.4g}, p-value {self.p_value:.3g}"
+        numbers = f"statistic {self.statistic:.4g}, p-value {self.p_value:.3g}"
+        return f"test that {self.null}: {numbers}"
 
 
 @final
@@ -64,13 +65,18 @@ class Difference:
 
     @property
     def told_apart(self) -> bool:
-        """Whether no difference lies outside the region."""
+        """Whether a difference of zero lies outside the region."""
         return self.test.p_value < 1 - self.confidence
 
     @property
     def covariance(self) -> Array:
         """Of the difference, sampling error and privacy noise together."""
         return self.sampling + self.noise
+
+    def __repr__(self) -> str:
+        return (
+            f"Difference of two means on {self.space.spec}: length {self.distance:.4g}; {self.test}"
+        )
 
 
 def one_sample(result: Any, point: ArrayLike) -> Verdict:

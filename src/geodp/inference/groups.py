@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -86,6 +88,11 @@ class Groups:
             "groups": {label: one.to_json() for label, one in self.inferences.items()},
         }
 
+    def save(self, path: str | Path) -> None:
+        """Write the document as JSON, as ``geodp infer --by`` prints it."""
+        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
     def __repr__(self) -> str:
         head = f"Groups by {self.by}, together {self.guarantee.label}: {self.notes[0]}"
         return "\n".join([head, *(f"{k}: {v!r}" for k, v in self.inferences.items())])
@@ -102,6 +109,8 @@ def labelled(by: ArrayLike, n: int, name: str, public: bool | None) -> dict[str,
     if not (text_or_none(name, "by_name") or "").strip() or "=" in name:
         raise InputError("by_name is the label's name in words, such as site.")
     labels = np.asarray(by)
+    if labels.dtype.kind == "O" and all(isinstance(one, str) for one in labels.flat):
+        labels = labels.astype(str)  # such as a column of a table
     if labels.shape != (n,) or labels.dtype.kind not in "iuUSb":
         raise InputError("by holds one label, a text or an integer, for each record.")
     texts = labels.astype(str)
