@@ -198,19 +198,50 @@ def test_keyboard_alone(page, address):
     page.wait_for_selector("#wrong-receipt:not(:empty)")
 
 
-@pytest.mark.parametrize("width", [1280, 360])
-def test_accessible_and_no_wider_than_the_screen(chromium, address, asked, width):
+def accessible(page, path):
+    """No wider than the screen, and nothing serious that axe finds."""
     from axe_playwright_python.sync_playwright import Axe
 
+    width = page.viewport_size["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    found = Axe().run(page).response["violations"]
+    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+    assert serious == [], (path, json.dumps(found)[:2000])
+
+
+def test_an_inference_on_a_phone_with_its_picture(chromium, address, asked):
+    page = chromium.new_page()
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(address[0])
+    page.goto(f"{here(address)}release")
+    fields = {"space": "euclidean:2", "radius": "1", "amount": "0.5", "ledger": ""}
+    for name, text in fields.items():
+        page.fill(f"#{name}", text)
+    page.fill("#file", str(address[1] / "points.npy"))
+    page.select_option("#statistic", "inference")
+    page.click("text=Plan this release")
+    page.wait_for_selector("#digest")
+    accessible(page, "plan")
+    page.click("text=Spend and release")
+    page.wait_for_selector("text=Download all of it")
+    page.wait_for_function(
+        "() => [...document.images].every(one => one.complete && one.naturalWidth > 0)"
+    )
+    accessible(page, "inference")
+    page.click("main ul a:has-text('mean:')")
+    page.wait_for_selector(".verdict.ok")
+    accessible(page, "receipt")
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_accessible_and_no_wider_than_the_screen(chromium, address, asked, width):
     page = chromium.new_page()
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(address[0])
     for path in ("?target=0.02", "?n=x", "release", "ledger", "receipt", "nowhere"):
         page.goto(here(address) + path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-        found = Axe().run(page).response["violations"]
-        serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
-        assert serious == [], (path, json.dumps(found)[:2000])
+        accessible(page, path)
     page.close()
 
 
