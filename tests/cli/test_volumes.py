@@ -116,6 +116,21 @@ def test_people_with_an_atlas_to_a_map_and_back():
     np.testing.assert_allclose(np.load("all.npy")[:, 0], expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("command", ["release", "infer"])
+def test_a_voxel_of_one_volume_is_no_person(command):
+    """Its promise would be to voxels; with a ledger nothing is spent."""
+    save("head.nii.gz", tissue((4, 4, 4), 1))
+    run("ledger", "init", "budget.db", "--gdp", "9", "--unit", "person")
+    said = (command, "head.nii.gz", "--space", "spd:3", "--eigenvalues", "1e-4", "3e-3", *UNIT,
+            "--layout", "upper", "--gdp", "2")  # fmt: skip
+    for more in (("--unit", "person"), ("--ledger", "budget.db", "--dataset", "head")):
+        refused = run(*said, *more, code=2)
+        assert "no voxel is one person" in refused.stderr
+    assert json.loads(run("ledger", "show", "budget.db").stdout)["entries"] == 1
+    for more in ((), ("--unit", "voxel")):
+        assert "Inference" in (text := run(*said, *more).stderr) or "Fréchet mean" in text
+
+
 def test_tables_and_linear_maps():
     signals = np.random.default_rng(3).normal(size=(20, 50, 5))
     signals -= signals.mean(axis=2, keepdims=True)  # average reference: rank 4

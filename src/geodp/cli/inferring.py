@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, grouping, options
+from geodp.cli import build, grouping, options, reading
 from geodp.cli.asking_inference import asked_inference
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
@@ -68,6 +68,7 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     ledger = build.ledger(given)
     request = asked_inference(files, given)
     given, domain = dict(request.given), request.domain
+    reading.check_unit(request.files, request.given, request.unit or (ledger and ledger.unit))
     check_writable(given["out"], *request.files, given["center"], given["by"])
     labels = None if given["by"] is None else text_lines(given["by"])
     found, ids = grouping.read(request.files, given, request.layout)

@@ -45,6 +45,18 @@ def grouped(files: Sequence[str], given: Given, layout: Layout, column: str) -> 
     return grouped_layout(name, layout, column, key=given["key"], header=given["header"])
 
 
+def check_unit(files: Sequence[str], given: Given, unit: str | None) -> None:
+    """Refuse a promise to persons that would be one to the voxels of one volume."""
+    voxels = bool(files) and all(map(is_volume, files)) and not given["subjects"]
+    if not voxels or given["entities"] is not None:
+        return
+    if unit is not None and unit.strip().casefold() not in ("record", "voxel"):
+        raise InputError(
+            f"Without --subjects each voxel of FILE is one record, and no voxel is one {unit}. "
+            "Name one FILE for each, with --subjects; or, to try things out, say --unit voxel."
+        )
+
+
 def _single(files: Sequence[str], given: Given) -> str:
     for name in ("mask", "atlas", "subjects"):
         if given[name]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, grouping, options, strategies
+from geodp.cli import build, grouping, options, reading, strategies
 from geodp.cli.asking import Asked, asked
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
@@ -76,6 +76,7 @@ def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     output = Output(quiet)
     ledger = build.ledger(given)
     request = asked(files, given)
+    reading.check_unit(request.files, request.given, request.unit or (ledger and ledger.unit))
     check_writable(given["out"], *files, *(given[name] for name in (*_FILES, "mask", "atlas")))
     if given["seed"] is not None and ledger is None:
         click.echo(_SEEDED, err=True)
