@@ -15,10 +15,11 @@ from geodp.spaces.batch import dot
 from geodp.spaces.euclidean import Euclidean
 from geodp.statistics.domain import Ball
 from geodp.statistics.frechet_mean import FrechetMean
+from geodp.statistics.mean_of_terms import UP, float_rounding, numbers_route
 from geodp.statistics.protocol import Certified
 from geodp.statistics.records import ClippedRecords
 from geodp.statistics.route import Route
-from geodp.statistics.tangent_moments import float_rounding, hessian_bounds, numbers_route
+from geodp.statistics.tangent_moments import hessian_bounds
 
 if TYPE_CHECKING:
     from geodp.kernels.kernel import Kernel
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 VARIANCE = "Fréchet variance"
 SHARE = "share of replaced records"
-_UP = 1 + 1e-12
 
 
 @final
@@ -68,9 +68,7 @@ class FrechetVariance:
         e = domain.log_error(domain.cell_reach + tau)
         largest = hessian_bounds(space.cell, min(there + tau, there * (1 + 1e-9)))[1]
         above = largest * tau * tau
-        error = (
-            above * _UP + 2 * (2 * reach * e + e * e) + float_rounding(space.dim) * reach * reach
-        )
+        error = above * UP + 2 * (2 * reach * e + e * e) + float_rounding(space.dim) * reach * reach
         object.__setattr__(self, "error_bound", float(np.nextafter(error, np.inf)))
         route = numbers_route(1, "Fréchet variance", self.domain)
         object.__setattr__(self, "route", route)
@@ -89,7 +87,7 @@ class FrechetVariance:
 
     def sensitivity(self, n: int) -> float:
         """Replace-one sensitivity of the exact variance of ``n`` records."""
-        return 4 * self.domain.reach**2 / n * _UP
+        return 4 * self.domain.reach**2 / n * UP
 
     def evaluate(self, records: ArrayLike | ClippedRecords) -> Certified:
         """The variance, shape ``(1,)``."""
