@@ -79,6 +79,15 @@ def test_a_mechanism() -> None:
         check_mechanism(module.GridLaplace(), gd.Euclidean(2))
 
 
+def test_a_receipt_of_it_says_what_cannot_be_recomputed() -> None:
+    module = example("mechanism")
+    mean = gd.FrechetMean(gd.Ball(gd.Euclidean(1), [0.0], 1.0))
+    out = gd.release(np.zeros((40, 1)), mean, gd.PureDP(1), module.GridLaplace())
+    failed = {check.name: check.detail for check in gd.verify(out) if not check.passed}
+    assert set(failed) == {"sensitivity", "scale", "words"}
+    assert "'grid-laplace' is none of geodp's" in failed["scale"]
+
+
 def test_they_are_short() -> None:
     for path in EXAMPLES.glob("*.py"):
         code = [x for x in path.read_text().splitlines() if x.strip() and '"""' not in x]

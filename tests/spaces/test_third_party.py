@@ -1,6 +1,7 @@
 """A space written by a user: positive numbers with the metric of their logarithms."""
 
 import numpy as np
+import pytest
 
 from geodp.spaces import Space
 from geodp.testing import check_space
@@ -61,3 +62,15 @@ class Positive(Space):
 
 def test_a_third_party_space_runs_the_suite():
     check_space(Positive())
+
+
+class Chatty(Positive):
+    """Warns of records that are infinite."""
+
+    def project(self, x):
+        return np.where(np.isfinite(x), x, np.subtract(x, x) + x)
+
+
+def test_a_space_that_warns_of_a_record_is_told_so():
+    with pytest.raises(AssertionError, match=r"'membership': it warns of a record .*errstate"):
+        check_space(Chatty())

@@ -53,4 +53,11 @@ def parse_mechanism(name: str) -> Mechanism:
 
 def rebuilt(facts: Mapping[str, Any]) -> Mechanism:
     """The strategy that wrote a stage's facts on a receipt."""
-    return parse_mechanism(str(facts["name"])).rebuilt(facts)
+    name = str(facts["name"])
+    try:
+        mechanism = parse_mechanism(name)
+    except InputError:
+        raise InputError(
+            f"The mechanism {name!r} is none of geodp's, so its scale cannot be recomputed here."
+        ) from None
+    return mechanism.rebuilt(facts)

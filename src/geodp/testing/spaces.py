@@ -81,6 +81,11 @@ def check_space(
             law()
         except AssertionError as error:
             raise AssertionError(f"{space.spec} breaks the law {name!r}: {error}") from None
+        except Warning as warning:
+            raise AssertionError(
+                f"{space.spec} breaks the law {name!r}: it warns of a record ({warning}); let what "
+                "is no point pass in silence, under numpy.errstate"
+            ) from None
 
 
 def identity(space: Space) -> None:
