@@ -140,18 +140,19 @@ def rates(figure: Any, rows: Rows) -> None:
 def equality(figure: Any, rows: Rows) -> None:
     """How often tests of equal means reject, over the shift of one group."""
     cells = list(dict.fromkeys((row["space"], row["mu"]) for row in rows))
-    panels = figure.subplots(1, len(cells), sharey=True, squeeze=False)[0]
+    shape = (-(-len(cells) // 2), min(len(cells), 2))
+    panels = figure.subplots(*shape, sharex=True, sharey=True, squeeze=False).flat
     tests = {"one_sample": BLUE, "two_samples": ORANGE, "three_samples": GREEN}
-    for ax, (space, mu) in zip(panels, cells, strict=True):
+    for ax, (space, mu) in zip(panels, cells, strict=False):
         mine = [r for r in rows if (r["space"], r["mu"]) == (space, mu)]
         for test, color in tests.items():
             label = test.replace("_", " ")
             ax.plot(numbers(mine, "shift"), numbers(mine, test), "o-", color=color, label=label)
         ax.axhline(0.05, color=INK, lw=0.6, ls=":")
-        ax.set(xlabel="shift of the mean", ylim=(0, 1.03))
+        ax.set(xlabel="shift of the mean", ylabel="share rejected at 5 %", ylim=(0, 1.03))
+        ax.label_outer()
         budget = "no noise" if mu == "inf" else f"μ = {mu}"
-        ax.set_title(f"{space}\n{budget}", loc="left", fontsize=8)
-    panels[0].set_ylabel("share rejected at 5 %")
+        ax.set_title(f"{space}, {budget}", loc="left", fontsize=8)
     panels[0].legend(fontsize=7)
 
 
@@ -162,7 +163,7 @@ PICTURES: dict[str, tuple[Callable[[Any, Rows], None], tuple[float, float]]] = {
     "composition": (composition, (5.2, 3.6)),
     "which_noise": (which_noise, (7.6, 3.2)),
     "rates": (rates, (5.2, 3.6)),
-    "equality": (equality, (7.6, 3.2)),
+    "equality": (equality, (7.6, 6.4)),
 }
 
 
