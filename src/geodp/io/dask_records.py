@@ -46,7 +46,10 @@ class DaskRecords:
 
     def __init__(self, array: Any) -> None:
         if getattr(array, "chunks", None) is None or not hasattr(array, "to_delayed"):
-            raise InputError("DaskRecords takes a dask.array of records along its first axis.")
+            raise InputError(
+                "DaskRecords takes a dask.array of records along its first axis; Dask comes by "
+                "pip install 'geodp[dask]'."
+            )
         if array.dtype.kind not in "iuf":
             raise InputError(f"The Dask array holds {array.dtype} values; numbers are needed.")
         if any(size != size for axis in array.chunks for size in axis):
