@@ -44,6 +44,10 @@ def test_plan_confirm_region_and_receipts(browser, asked, ledger, records):
     shown = browser.get(place)
     assert shown.status_code == 200
     assert "90 % confidence region of the mean" in shown.text
+    assert f"From {len(np.load(records))} persons." in shown.text
+    account = browser.get("/ledger", ledger=asked["ledger"]).text
+    (row,) = re.findall(r'<td class="num">([^<]*)</td></tr>', account)
+    assert row in ("0.36", "about 0.36")  # its exact amount has sixty digits
     links = re.findall(r'href="(/receipt/\w+)"', shown.text)
     assert len(links) == len(document["releases"])
     assert "checks passed" in browser.get(links[0]).text

@@ -91,7 +91,7 @@ def spend(
     )
     facts = opened.show()
     output.document({"entry": vars(mark), "budget": facts["budget"]})
-    output.prose(f"Entry {mark.entry}: {dataset} pays {_short(mark.price)}.\n{_page(facts)}")
+    output.prose(f"Entry {mark.entry}: {dataset} pays {short(mark.price)}.\n{_page(facts)}")
 
 
 @ledger.command(epilog=EXIT_CODES)
@@ -197,7 +197,7 @@ def _page(facts: dict[str, Any]) -> str:
     ]
     for row in facts["datasets"]:
         group = "" if row["group"] is None else f" [{row['group']}]"
-        lines.append(f"  {row['dataset']}{group}: {budget['adds']} {_short(row['spent'])}")
+        lines.append(f"  {row['dataset']}{group}: {budget['adds']} {short(row['spent'])}")
     counted = ", ".join(f"{n} {state}" for state, n in facts["releases"].items()) or "none"
     if facts["moved_to"] is not None:
         lines.append(f"  CLOSED: moved to {facts['moved_to']}")
@@ -237,7 +237,7 @@ def _lines(entries: Iterable[dict[str, Any]]) -> Iterable[str]:
         yield f"{number:>6}  {at}  {kind:<9} {said}"
 
 
-def _short(exact: str) -> str:
+def short(exact: str) -> str:
     """An exact amount in a line of prose; one with many digits by six of them."""
     return exact if len(exact) <= 12 else f"about {float(exact):.6g}"
 
@@ -249,13 +249,13 @@ def _place(body: dict[str, Any]) -> str:
 def _reserved(body: dict[str, Any]) -> str:
     asked = body["event"]["request"]
     return (
-        f"{_place(body)} pays {_short(body['price'])}: {asked['statistic']} by {asked['mechanism']}"
+        f"{_place(body)} pays {short(body['price'])}: {asked['statistic']} by {asked['mechanism']}"
     )
 
 
 def _spent(body: dict[str, Any]) -> str:
     promise = Guarantee.from_json(body["guarantee"])
-    return f"{_place(body)} pays {_short(body['price'])}: {promise.label} elsewhere: {body['note']}"
+    return f"{_place(body)} pays {short(body['price'])}: {promise.label} elsewhere: {body['note']}"
 
 
 def _about(body: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import geodp as gd
-from geodp.cli.ledgers import amount_lines, entry_lines
+from geodp.cli.ledgers import amount_lines, entry_lines, short
 from geodp.errors import InputError
 from geodp.privacy.guarantees import Guarantee
 
@@ -32,10 +32,11 @@ def ledger_facts(place: str) -> LedgerFacts | None:
         return None
     ledger = gd.Ledger(place)
     shown = ledger.show()
+    spent_by = [row | {"spent": short(row["spent"])} for row in shown["datasets"]]
     budget = ledger.budget
     spent = float(ledger.spent() / budget.limit)
     return LedgerFacts(
-        shown,
+        shown | {"datasets": spent_by},
         tuple(amount_lines(shown["budget"])),
         tuple(entry_lines(reversed(ledger.history(_LAST)))),
         min(max(spent, 0.0), 1.0),
