@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import geodp as gd
 from geodp.cli import main
+from geodp.inference import equal_means
 
 
 @pytest.fixture
@@ -49,6 +51,10 @@ def test_groups_and_refusals(file, tmp_path):
     groups = json.loads(result.stdout)["groups"]
     assert set(groups) == {"a", "b"}
     assert "replaced" not in groups["a"]["releases"]
+    assert result.stderr == ""
+    result = run(file, "--gdp", "1", "--by", labels, "--public-labels")
+    found = [gd.Inference.from_json(one) for one in json.loads(result.stdout)["groups"].values()]
+    assert result.stderr.splitlines()[-1] == repr(equal_means(found))
     for words in (
         ("--gdp", 1, "--by", labels),
         ("--gdp", 1, "--confidence", 2),

@@ -33,7 +33,8 @@ from geodp.io.source import text_lines
 @click.option(
     "--by",
     metavar="FILE",
-    help="A text file with one public label a line: one inference for each, in parallel.",
+    help="A text file with one public label a line: one inference for each, in parallel, and a "
+    "test of equal means.",
 )
 @click.option("--by-name", default="group", metavar="NAME", help="What the labels are: site, sex.")
 @click.option(
@@ -76,7 +77,7 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     groups = request.entities(ids, len(records))
     with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:
         warnings.simplefilter("ignore")  # a warning could depend on a record
-        found = gd.infer(
+        inferred: Any = gd.infer(
             records,
             domain,
             request.promise,
@@ -94,13 +95,15 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
             rng=_generator(given["seed"]),
             progress=hook,
         )
-    document = found.to_json()
+    document = inferred.to_json()
     try:
         if given["out"] is not None:
             _save(document, given["out"])
     finally:  # what was spent is shown, come what may
         output.document(document)
-        output.prose(repr(found))
+        output.prose(repr(inferred))
+        if len(document.get("groups", ())) > 1:
+            output.prose(repr(inferred.equal_means()))
 
 
 def _generator(seed: int | None) -> Any:
