@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
+from uuid import UUID
 
 import jsonschema
 import numpy as np
@@ -269,6 +272,25 @@ BAD = [
     (np.ones((3, 2)), "one id for each record"),
     (5, "one id for each record"),
     (["a", "a", "a"], "At least two entities"),
+    # spellings that would make two persons of one
+    (["1", 1, "2"], "several kinds"),
+    ([b"ann", "ann", "bob"], "several kinds"),
+    ([("a", 1), ("a", "1"), ("b", 2)], "several kinds"),
+    ([np.float32(0.1), 0.1, 2], "one type of number"),
+    ([Decimal("0.1"), 0.1, 2], "one type of number"),
+    ([Decimal("sNaN"), 1, 2], "hashable"),
+    ([object(), object(), object()], "hashable"),
+    ([(1, math.nan), (1, math.nan), (2, 1)], "no entity id"),
+    ([("a", None), ("a", None), ("b", 1)], "no entity id"),
+    # and those that would make one of two
+    ([2.0**53, 2.0**53 + 1, 1.0], "too large"),
+    (np.array([1, 2**24, 2**24 + 1], dtype=np.float32), "too large"),
+    ([1.0, math.inf, 2], "too large"),
+    # what is no list of ids, but has as many parts
+    ("who", "one id for each record"),
+    (b"who", "one id for each record"),
+    ({"a", "b", "c"}, "one id for each record"),
+    ({"a": 1, "b": 2, "c": 3}, "one id for each record"),
 ]
 
 
@@ -292,10 +314,24 @@ def test_bad_ids_are_refused_before_anything_is_spent(tmp_path, ids: object, wor
         np.array(["x", "y", "y"]),
         [(1, "a"), (2, "b"), (2, "b")],
         [True, False, False],
+        [2**63, 2**63 + 1, 2**63 + 1],
+        [1, 1.0, 2],
+        [date(2020, 1, 1), date(2020, 1, 2), date(2020, 1, 2)],
+        [UUID(int=1), UUID(int=2), UUID(int=2)],
+        ["ann ", "\tann", "bob"],
+        ["Zoe\u0308", "Zo\xeb", "bob"],
+        [("ann ", 1), ("ann", 1), ("bob", 1)],
     ],
 )
 def test_ids_of_any_kind(ids: object) -> None:
     assert len(Entities(ids, 3, EntityMean())) == 2
+
+
+def test_nulls_of_arrow_are_no_person() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    with pytest.raises(gd.InputError, match="no entity id"):
+        Entities(arrow.array(["a", None, "b", None]), 4, EntityMean())
+    assert len(Entities(arrow.array(["a", "b", "a"]), 3, EntityMean())) == 2
 
 
 def test_units_and_options_that_do_not_fit() -> None:
