@@ -67,7 +67,7 @@ TOOLS := pytest pytest-benchmark pytest-xdist hypothesis mpmath pyriemann jsonsc
 oldest: SOLVED := --resolution lowest-direct
 oldest: VERSION := $(or $(OLDEST_PYTHON),3.11)
 oldest: TOOLS += httpx  # the test client of older Starlette
-newest: VERSION := $(or $(NEWEST_PYTHON),3.13)
+newest: VERSION := $(or $(NEWEST_PYTHON),$(PYTHON))
 
 oldest newest: dist
 	$(UV) venv -q --clear --python $(VERSION) build/$@
