@@ -65,3 +65,40 @@ def test_groups_and_refusals(file, tmp_path):
         assert result.exit_code == 2
         assert result.stderr.startswith("Error: ")
         assert result.stdout == ""
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 2, 3), (0, 2, 3, 1), (2, 0, 3, 1)])
+def test_labels_and_ids_in_columns_are_those_in_files(tmp_path, order):
+    """A long table as other programs write it: quotes, and columns in any order."""
+    points = np.random.default_rng(2).uniform(-0.5, 0.5, (200, 2))
+    rows = [(f'"p{i // 2}"', f'"{"ab"[i % 4 // 2]}"', x, y) for i, (x, y) in enumerate(points)]
+    lines = [('"who"', '"site"', '"x"', '"y"'), *rows]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(",".join(str(line[k]) for k in order) for line in lines) + "\n")
+    (tmp_path / "who.txt").write_text("".join(f"p{i // 2}\n" for i in range(200)))
+    (tmp_path / "site.txt").write_text("".join("ab"[i % 4 // 2] + "\n" for i in range(200)))
+    np.save(tmp_path / "points.npy", points)
+    said = ("--gdp", "2", "--public-labels", "--by-name", "site", "--seed", "1", "--json")
+    columns = run(table, "--header", "--by", "site", "--entities", "who", *said)
+    assert columns.exit_code == 0, columns.stderr
+    by_files = ("--by", tmp_path / "site.txt", "--entities", tmp_path / "who.txt")
+    files = run(tmp_path / "points.npy", *by_files, *said)
+    found, expected = (json.loads(result.stdout)["groups"] for result in (columns, files))
+    assert list(found) == ["a", "b"]
+    assert [one["region"] for one in found.values()] == [one["region"] for one in expected.values()]
+    assert found["a"]["releases"]["mean"]["request"]["n"] == 50
+
+
+def test_columns_of_labels_that_are_refused(file, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("site,x,y\n" + "a,0.1,0.2\n" * 60 + ",0.1,0.2\n" + "b,0.1,0.2\n" * 60)
+    for words, about in (
+        ((table, "--header", "--by", "site"), "Some records have no label"),
+        ((table, "--header", "--by", "place"), "must name the column 'place'"),
+        ((table, "--no-header", "--by", "site"), "first line is one"),
+        ((file, "--by", "site"), "'site' is no file"),
+    ):
+        result = run(*words, "--gdp", "1", "--public-labels")
+        assert result.exit_code == 2
+        assert about in result.stderr
+        assert result.stdout == ""

@@ -11,6 +11,7 @@ import click
 from geodp.cli import reading
 from geodp.cli.build import Given
 from geodp.cli.options import Decorator
+from geodp.errors import InputError
 from geodp.io import Layout
 from geodp.io.arrays import load_npy
 from geodp.io.source import named, text_lines
@@ -36,13 +37,34 @@ def read(
     files: Sequence[str], given: Given, layout: Layout, *, guess: bool = False
 ) -> tuple[Any, Any]:
     """The records, and the id of each; None where each record is by itself."""
-    asked = given["entities"]
-    if asked is None:
-        return reading.records(files, given, layout, guess=guess), None
-    if Path(asked).is_file():
-        ids = _separate(asked)
-        return reading.records(files, given, layout, guess=guess), ids
-    return reading.grouped(files, given, layout, asked)
+    found, (ids,) = _beside(files, given, layout, ["entities"], guess)
+    return found, ids
+
+
+def read_labelled(files: Sequence[str], given: Given, layout: Layout) -> tuple[Any, Any, Any]:
+    """The records, the id and the public label of each; None where there are none."""
+    found, (ids, labels) = _beside(files, given, layout, ["entities", "by"], False)
+    if labels is not None and not all(str(label).strip() for label in labels):
+        raise InputError(
+            "Some records have no label. Which group a record is in is public, so geodp does not "
+            "guess: give every record a label."
+        )
+    return found, ids, labels
+
+
+def _beside(
+    files: Sequence[str], given: Given, layout: Layout, options: Sequence[str], guess: bool
+) -> tuple[Any, list[Any]]:
+    """The records, and what each option names: a file of its own, or a column of the records'."""
+    asked = [given[option] for option in options]
+    known = {name: _separate(name) for name in asked if name is not None and Path(name).is_file()}
+    columns = [name for name in dict.fromkeys(asked) if name is not None and name not in known]
+    if columns:
+        found, cells = reading.grouped(files, given, layout, columns)
+        known |= dict(zip(columns, cells, strict=True))
+    else:
+        found = reading.records(files, given, layout, guess=guess)
+    return found, [None if name is None else known[name] for name in asked]
 
 
 def entities(given: Given, ids: Any, n: int) -> Entities | None:

@@ -16,7 +16,6 @@ from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.cli.progress import progress_option, shown
 from geodp.errors import InputError
-from geodp.io.source import text_lines
 
 
 @click.command(epilog=EXIT_CODES, short_help="Release a mean with its confidence region.")
@@ -32,9 +31,9 @@ from geodp.io.source import text_lines
 @options.replaced_option
 @click.option(
     "--by",
-    metavar="FILE",
-    help="A text file with one public label a line: one inference for each, in parallel, and a "
-    "test of equal means.",
+    metavar="FILE|COLUMN",
+    help="The public label of each record, in a file or a column as for --entities: one inference "
+    "for each label, in parallel, and a test of equal means.",
 )
 @click.option("--by-name", default="group", metavar="NAME", help="What the labels are: site, sex.")
 @click.option(
@@ -71,8 +70,7 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     given, domain = dict(request.given), request.domain
     reading.check_unit(request.files, request.given, request.unit or (ledger and ledger.unit))
     check_writable(given["out"], *request.files, given["center"], given["by"])
-    labels = None if given["by"] is None else text_lines(given["by"])
-    found, ids = grouping.read(request.files, given, request.layout)
+    found, ids, labels = grouping.read_labelled(request.files, given, request.layout)
     records = domain.accept(found)
     groups = request.entities(ids, len(records))
     with warnings.catch_warnings(), shown(quiet, given["progress"]) as hook:

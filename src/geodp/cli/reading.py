@@ -35,14 +35,14 @@ def records(files: Sequence[str], given: Given, layout: Layout, *, guess: bool =
     return read_layout(name, layout, key=given["key"], header=given["header"], guess=guess)
 
 
-def grouped(files: Sequence[str], given: Given, layout: Layout, column: str) -> tuple[Any, Any]:
-    """The records in one file, and the id of each in a column of it."""
+def grouped(
+    files: Sequence[str], given: Given, layout: Layout, columns: Sequence[str]
+) -> tuple[Any, list[Any]]:
+    """The records in one file, and what stands beside each in some columns of it."""
     if any(map(is_volume, files)):
-        raise InputError(
-            f"--entities {column!r} is no file of ids, and a NIfTI file has no columns."
-        )
+        raise InputError(f"{columns[0]!r} is no file, and a NIfTI file has no columns.")
     name = _single(files, given)
-    return grouped_layout(name, layout, column, key=given["key"], header=given["header"])
+    return grouped_layout(name, layout, columns, key=given["key"], header=given["header"])
 
 
 def check_unit(files: Sequence[str], given: Given, unit: str | None) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import IO, Any
 
 from geodp.errors import InputError
 from geodp.io.arrays import NPY, NPZ, load_npz
@@ -47,37 +48,38 @@ def read_grouped(
     ([[0.0, 1.0], [0.0, 2.0], [1.0, 1.0]], ['ann', 'ann', 'bob'])
     """
     declared = layout_for(space, layout=layout, columns=columns, lonlat=lonlat, poincare=poincare)
-    return grouped_layout(path, declared, column, key=key, header=header)
+    found, (ids,) = grouped_layout(path, declared, [column], key=key, header=header)
+    return found, ids
 
 
 def grouped_layout(
     path: str | os.PathLike[str],
     layout: Layout,
-    column: str,
+    columns: Sequence[str],
     *,
     key: str | None = None,
     header: bool | None = None,
-) -> tuple[Any, Any]:
-    """``read_grouped`` with the layout at hand."""
+) -> tuple[Any, list[Any]]:
+    """``read_grouped`` with the layout at hand, and what stands in each of several columns."""
     name = named(path)
     if is_parquet(path):
         found = parquet_records(path, layout, key)
-        return found, found.ids(column)
+        return found, [found.ids(column) for column in columns]
     with open_bytes(path) as stream:
         magic = stream.read(len(NPY))
         stream.seek(0)
         if magic.startswith(NPZ):
-            ids = load_npz(stream, name, column)
-            stream.seek(0)
-            return stacked_points(load_npz(stream, name, key), False, name, layout), ids
+            ids = [_array(stream, name, column) for column in columns]
+            return stacked_points(_array(stream, name, key), False, name, layout), ids
         if magic == NPY or os.fspath(path).lower()[-4:] in layout.formats:
             raise InputError(
-                f"{name} has no columns, and {column!r} is no file: name a file of ids, one a line."
+                f"{name} has no columns, and {columns[0]!r} is no file: name a file of ids, one a "
+                "line."
             )
         if header is not True:
             raise InputError(
-                f"The column {column!r} of ids is named by the header of a CSV file: say that its "
-                "first line is one (--header; in Python header=True)."
+                f"The column {columns[0]!r} of ids is named by the header of a CSV file: say that "
+                "its first line is one (--header; in Python header=True)."
             )
         if layout.table is not read_table:
             raise InputError(
@@ -87,7 +89,21 @@ def grouped_layout(
         if key is not None:
             raise InputError(f"A key names an array of a .npz file; {name} is none.")
         try:
-            rest, ids = without_ids(table_lines(stream, layout.width + 1), column)
+            rest, ids = _without(stream, layout.width, columns)
         except OSError as error:
             raise InputError(f"{name} cannot be read.") from error
         return layout.points(layout.table(rest, layout.width, layout.columns, True)), ids
+
+
+def _array(stream: IO[bytes], name: str, key: str | None) -> Any:
+    stream.seek(0)
+    return load_npz(stream, name, key)
+
+
+def _without(stream: IO[bytes], width: int, columns: Sequence[str]) -> tuple[IO[bytes], list[Any]]:
+    """The lines without the cells in some columns, and these cells, column by column."""
+    found = []
+    for left, column in zip(range(len(columns), 0, -1), columns, strict=True):
+        stream, ids = without_ids(table_lines(stream, width + left), column)
+        found.append(ids)
+    return stream, found
