@@ -119,11 +119,14 @@ def _subsample_mean(problem: Problem) -> Array:
     space, x = problem.space, problem.center
     known = problem.center_log
     shift = 0.0 if known is None else known - problem.sampled(x)
+    hessian, norm = None, np.inf
     for _ in range(_SUBSAMPLE_STEPS):
         g = problem.sampled(x) + shift
-        if np.linalg.norm(g) <= 1e-5 * problem.radius:
+        before, norm = norm, float(np.linalg.norm(g))
+        if norm <= 1e-5 * problem.radius:
             break
-        hessian = _mean_hessian(problem, x, _HESSIAN_FLOATS // 8)
+        if hessian is None or norm > before / 8:
+            hessian = _mean_hessian(problem, x, _HESSIAN_FLOATS // 8)
         x = problem.pull_in(space.exp_coords(x, newton_step(hessian, g)))
     return x
 
