@@ -19,6 +19,7 @@ from geodp.report import words as report_words
 from geodp.statistics import entities, many_means
 from geodp.statistics.entities import Entities, PerEntity
 from geodp.statistics.entity_rules import EntityMean, FirstRecords
+from geodp.statistics.gradient import gradient_of
 
 BALL = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
 MEAN = gd.FrechetMean(BALL)
@@ -158,6 +159,50 @@ def test_one_person_moves_the_value_by_no_more_than_the_sensitivity(per_entity: 
     moved = float(gd.SPD(2).dist(*values))
     bound = statistic.sensitivity(10) + 2 * statistic.error_bound
     assert 0.95 * bound < moved <= bound
+
+
+@pytest.mark.parametrize("per_entity", [None, 1, 3])
+@pytest.mark.parametrize("statistic", [MEAN, gd.FrechetMedian(BALL)], ids=lambda one: one.name)
+def test_one_person_moves_the_gradient_by_no_more_than_its_sensitivity(
+    statistic: gd.Statistic, per_entity: int | None
+) -> None:
+    ids = np.repeat(np.arange(10), 5)
+    z = np.zeros((50, 3))
+    z[:, 0] = np.where(ids < 6, 1.0, -1.0)
+    other = z.copy()
+    other[ids == 0] *= -1  # from six against four to five against five
+    rule = EntityMean() if per_entity is None else FirstRecords(per_entity)
+    of_persons = PerEntity(statistic, rule)
+    norms = []
+    for coords in (z, other):
+        clipped = Entities(ids, 50, rule).clip(BALL, gd.SPD(2).exp_coords(np.eye(2), coords))
+        norms.append(gradient_of(of_persons).norm(clipped, BALL.reach)(np.eye(2)))
+    parts = gd.KNormGradient().sensitivity(of_persons, 10)
+    assert parts is not None
+    bound = parts[0] + 2 * parts[1]
+    assert 0.99 * bound < abs(norms[0] - norms[1]) <= bound
+
+
+@pytest.mark.parametrize("per_entity", [None, 2])
+def test_the_median_of_persons_leaves_one_strange_person_out(per_entity: int | None) -> None:
+    ids = np.repeat(np.arange(400), 3)
+    z = np.random.default_rng(0).normal(size=(1200, 3)) * 0.05
+    z[ids < 40] = [1.0, 0.0, 0.0]
+    out = gd.release(
+        gd.SPD(2).exp_coords(np.eye(2), z),
+        gd.FrechetMedian(BALL),
+        gd.PureDP(4),
+        "k-norm-gradient",
+        entities=ids,
+        per_entity=per_entity,
+        rng=np.random.default_rng(1),
+    )
+    assert out.n == 400
+    assert out.statistic.startswith("Fréchet median of")
+    assert gd.SPD(2).dist(np.eye(2), out.value) < 0.07  # the mean is 0.1 away
+    again = gd.Release.from_json(out.to_json())
+    failed = {check.name for check in gd.verify(again) if not check.passed}
+    assert failed <= {"noise"}  # seeded
 
 
 @pytest.mark.parametrize("per_entity", [None, 2])

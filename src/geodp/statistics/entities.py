@@ -23,6 +23,7 @@ from geodp.statistics.records import ClippedRecords, mapped
 from geodp.statistics.segments import Ints
 
 if TYPE_CHECKING:
+    from geodp.statistics.gradient import LossGradient
     from geodp.statistics.route import Route
 
 _UP = 1 + 1e-12
@@ -84,6 +85,13 @@ class PerEntity:
     def parameters(self) -> Any:
         """Public facts of the statistic for the receipt."""
         return getattr(self.inner, "parameters", {})
+
+    @property
+    def gradient(self) -> LossGradient | None:
+        """The gradient of the statistic's loss, where it has one: a mean of terms, of which one
+        entity changes as large a share as one of ``n`` records (docs/proofs/units)."""
+        found: LossGradient | None = getattr(self.inner, "gradient", None)
+        return found
 
     def sensitivity(self, n: int) -> float:
         """How far all records of one entity move the exact value, for ``n`` entities."""
