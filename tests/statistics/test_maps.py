@@ -150,6 +150,15 @@ def test_plan_says_when_maps_are_useless_and_what_n_would_help() -> None:
     assert needed is not None
     assert math.isclose(int(needed[1]), 600, rel_tol=0.05)
     assert gd.plan(mean, 600, gd.GaussianDP(1), noise, replaced=0).warning == ""
+    flat = gd.Ball(gd.Power(gd.Euclidean(3), 100), [0.0] * 3, 2.0)
+    found = gd.plan(gd.FrechetMean(flat), 100, gd.GaussianDP(1), noise, replaced=0)
+    # sensitivity 2 * 2 * 10 / 100 is the scale; a place has three coordinates of that deviation
+    each = re.search(r"about (\S+) in each, in balls of radius 2\.$", found.note)
+    assert each is not None
+    assert math.isclose(float(each[1]), 0.4 * math.sqrt(3), rel_tol=0.02)
+    assert found.note in repr(found)
+    alone = gd.FrechetMean(gd.Ball(gd.Euclidean(3), [0.0] * 3, 2.0))
+    assert gd.plan(alone, 100, gd.GaussianDP(1), noise, replaced=0).note == ""
 
 
 def test_inference_place_by_place_has_the_noise_of_the_whole_map() -> None:

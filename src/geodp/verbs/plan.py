@@ -25,7 +25,7 @@ from geodp.statistics.route import is_direct, route_of
 from geodp.verbs.calibrate import check_guarantee, check_mechanism, check_statistic
 from geodp.verbs.paying import Purse, ledger_of
 from geodp.verbs.plan_table import Plan, PlanRow, Relative
-from geodp.verbs.plan_warnings import drowned, unrepresentable
+from geodp.verbs.plan_warnings import drowned, in_each_place, unrepresentable
 from geodp.verbs.replaced import Counting, Division, divided
 from geodp.verbs.stages import (
     at_center,
@@ -142,15 +142,15 @@ def ranked(
             rows.append(row)
     total = _sensitivity(statistic, n)
     head = (statistic.name, statistic.space.spec, n, guarantee, total)
-    note = route_of(statistic).words
     division = divided(statistic, equal_part(guarantee, purse.releases), replaced)
     counting = Counting.of(division, statistic, n)
     deviation = None if counting is None else counting.deviation
     in_order = _ranked(rows)
+    notes = route_of(statistic).words, in_each_place(statistic, in_order[0].center)
     return Plan(
         *head,
         in_order,
-        note=note,
+        note=" ".join(filter(None, notes)),
         releases=purse.releases,
         replaced=division.count,
         deviation=deviation,

@@ -1,4 +1,5 @@
-"""What a plan warns of: noise that leaves nothing, from public facts alone."""
+"""What a plan notes and warns of, from public facts alone: noise in one place, and noise that
+leaves nothing."""
 
 from __future__ import annotations
 
@@ -30,6 +31,17 @@ def drowned(statistic: Statistic, n: int, distance: float | None) -> str:
         f"is {ball.radius:g}: such a map says nothing. The noise grows with the square root of the "
         f"number of places and falls with n: about {needed} {things} would bring it to a tenth of "
         f"the radius. Take fewer places, or more {things}."
+    )
+
+
+def in_each_place(statistic: Statistic, distance: float | None) -> str:
+    """What the best expected distance of a map is in one of its places, root mean square."""
+    cells, ball = statistic.space.cells, statistic.ball
+    if cells == 1 or ball is None or distance is None:
+        return ""
+    return (
+        f"Distances are over all {cells} places together; the best is about "
+        f"{distance / math.sqrt(cells):.3g} in each, in balls of radius {ball.radius:.4g}."
     )
 
 
