@@ -142,3 +142,19 @@ def test_the_exponential_function():
         for value, ours in zip(x, out, strict=True):
             exact = mpmath.exp(mpmath.mpf(value))
             assert abs(mpmath.mpf(ours) - exact) <= 4 * 2.0**-52 * exact
+
+
+def test_projected_shapes_stay_in_a_tiny_ball(exact_logs, monkeypatch):
+    """Rounding in ``project`` moves a shape by more than a tiny ball's slack."""
+    monkeypatch.setattr(domain, "MANY", 2)
+    space, radius = parse_space("shapes:3"), 1e-8
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        ball = gd.Ball(space, random_points(space, 1, 0.5, rng)[0], radius)
+        z = rng.normal(size=(40, space.dim))
+        z *= radius / np.linalg.norm(z, axis=1, keepdims=True)
+        x = space.exp_coords(ball.center, z) * (1 + 1e-7 * rng.normal(size=(40, 1, 1)))
+        points, _ = clipped(ball, x)
+        with mpmath.workdps(40):
+            for point in points:
+                assert mpmath.norm(exact_logs(space, ball.center, point)) <= ball.reach

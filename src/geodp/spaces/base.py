@@ -226,6 +226,12 @@ class Space(ABC):
         apart), inputs being read as the exact points that their floats stand for.
         """
 
+    @property
+    def projection_error(self) -> float:
+        """A public bound on how far rounding in ``project`` moves a point, as a length, where that
+        may be more than ``log_error`` next to the centre of a small ball."""
+        return 0.0
+
     @abstractmethod
     def exp_arb(self, p: Array, z: Sequence[arb]) -> list[arb]:
         """``exp(p, vector(p, z))`` in ball arithmetic: the point's entries, row by row.

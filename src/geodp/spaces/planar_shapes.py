@@ -140,7 +140,7 @@ class PlanarShapes(Space):
     def project(self, x: ArrayLike) -> Array:
         x = array(x)
         z = cx.of_points(x)
-        rounding = (2 * self._landmarks + 8) * EPS
+        rounding = self._rounding
         with quiet():
             drift = cx.modulus(cx.total(z)) / math.sqrt(self._landmarks)
             off = (drift > rounding) | (np.abs(cx.length(z) - 1.0) > rounding)
@@ -266,6 +266,16 @@ class PlanarShapes(Space):
         reach = min(2.0 * float(radius), math.pi / 2)
         turn = min(1.0 / max(math.cos(reach), 1e-9), 1.0 / _NEAR)
         return (10.0 * self._landmarks + 40.0) * (1.0 + turn / 5.0) * EPS * reach
+
+    @property
+    def projection_error(self) -> float:
+        """Distances of preshapes are at least those of shapes; 2 for an arc over its chord."""
+        return 2 * self._rounding
+
+    @property
+    def _rounding(self) -> float:
+        """Of centring, scaling and turning a preshape, which has the length 1."""
+        return (2 * self._landmarks + 8) * EPS
 
     def exp_arb(self, p: Array, z: Sequence[arb]) -> list[arb]:
         from geodp.spaces.balls_shapes import exp_shape

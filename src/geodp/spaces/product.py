@@ -181,6 +181,10 @@ class Product(Space):
             at = end
         return full
 
+    @property
+    def projection_error(self) -> float:
+        return math.hypot(*(factor.projection_error for factor in self.factors))
+
     def log_error(self, center: ArrayLike, radius: float) -> float:
         """Factors' errors add in squares; a ball of the product lies in the factors' balls."""
         parts = self._each(lambda f, c: f.log_error(c, radius), center)

@@ -243,7 +243,7 @@ class Ball:
 
         def one(start: int) -> tuple[LogSum, Array]:
             block = raw_block(source, start, self.block_rows)
-            total, left = self.space.fused_sum(fused, block, scale, self.radius)
+            total, left = self.space.fused_sum(fused, block, scale, self.within(self.radius))
             at = np.flatnonzero(left)
             if not len(at):
                 return total, np.empty((0, *self.space.point_shape))
@@ -315,6 +315,11 @@ class Ball:
         """The least distance from which a record moves: beyond the radius, so that a moved one
         stays where it landed."""
         return self.radius * (1 + _SLACK)
+
+    def within(self, distance: float) -> float:
+        """The distance up to which a pass may keep a point as it is read: ``project`` leaves it
+        within ``distance`` then, rounding of logarithms aside."""
+        return max(0.0, distance - self.space.cell.projection_error)
 
     @functools.cached_property
     def chunk_rows(self) -> int:

@@ -50,7 +50,8 @@ def _rule(ball: Ball, points: Array) -> BoolArray:
     if kernel is not None:
         with np.errstate(all="ignore"):
             fused = kernel.at(ball.center)
-            at = np.flatnonzero(ball.space.fused_sum(fused, points, ball.reach, ball.radius)[1])
+            limit = ball.within(ball.radius)
+            at = np.flatnonzero(ball.space.fused_sum(fused, points, ball.reach, limit)[1])
     for start in range(0, len(at), ball.chunk_rows):
         some = at[start : start + ball.chunk_rows]
         points[some], hit[some], _ = ball.apply_rule(points[some])

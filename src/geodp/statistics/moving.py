@@ -40,7 +40,7 @@ def moved_in(ball: Ball, fused: Pass, x: Array, widest: float) -> tuple[LogSum, 
         if points is None:
             points = space.project(space.exp_coords(ball.center, edge))
         fixed[far] = points
-        total, left = space.fused_sum(fused, fixed[known], scale, widest)
+        total, left = space.fused_sum(fused, fixed[known], scale, ball.within(widest))
         rest = np.concatenate([np.flatnonzero(~known), np.flatnonzero(known)[left]])
     for start in range(0, len(rest), ball.chunk_rows):
         some = rest[start : start + ball.chunk_rows]
