@@ -329,7 +329,11 @@ def test_a_plan_knows_prices_and_what_is_left(place_and_key: Where) -> None:
     assert plan.budget["left"] == "1"
     assert "prices: wrapped-l2-laplace 0.5" in repr(plan)
     assert plan.to_json()["mechanisms"][0]["price"] == "0.5"
-    pay(ledger, gd.PureDP("0.6"))
+    pay(ledger, gd.PureDP("0.123456789012"))
+    assert "left: 0.876543 of 1; prices: wrapped-l2-laplace 0.333334" in repr(
+        gd.plan(MEAN, 12, gd.PureDP("1/3"), ledger=ledger)
+    )
+    pay(ledger, gd.PureDP("0.476543210988"))
     poor = gd.plan(MEAN, 12, gd.PureDP(0.5), ledger=place_and_key[0])
     reasons = {row.mechanism.name: row.why_not for row in poor.rows}
     assert "0.4 left" in str(reasons["wrapped-l2-laplace"])

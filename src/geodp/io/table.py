@@ -96,4 +96,7 @@ def is_word(cell: str) -> bool:
 
 def wrong_width(what: str, found: int, width: int, columns: str) -> str:
     """The sentence about another number of columns."""
-    return f"{what} has {found} columns; {width} are needed: {columns}."
+    others = (
+        " Take the other columns out; one of ids is named by --entities (in Python read_grouped)."
+    ) * (found > width)
+    return f"{what} has {found} columns; {width} are needed: {columns}.{others}"

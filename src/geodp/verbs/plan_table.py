@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 from geodp.errors import InputError
+from geodp.ledger.budget import shown
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.statistics.entity_rules import rule_in
@@ -170,8 +172,10 @@ class Plan:
             )
         if self.budget is not None:
             prices = {row.mechanism.name: row.price for row in self.rows if row.price is not None}
-            listed = ", ".join(f"{name} {price}" for name, price in prices.items()) or "none"
-            left = f"{self.budget['adds']} left: {self.budget['left']} of {self.budget['limit']}"
+            each = [f"{name} {shown(Fraction(price))}" for name, price in prices.items()]
+            listed = ", ".join(each) or "none"
+            most = shown(Fraction(self.budget["left"]), down=True)
+            left = f"{self.budget['adds']} left: {most} of {self.budget['limit']}"
             verdict = "it pays" if self.pays else "it pays for none of them"
             table.append(f"  ledger: {left}; prices: {listed}; {verdict}")
         if self.replaced is not None:
