@@ -3,6 +3,8 @@
 A release is a statistic on a space, randomised by a mechanism, to a stated guarantee.
 """
 
+from typing import Any
+
 from geodp.errors import (
     ConditionError,
     CutLocusError,
@@ -114,3 +116,14 @@ __all__ = [
     "release",
     "verify",
 ]
+
+_EDGES = frozenset({"io", "outlines", "report", "sklearn", "testing"})
+
+
+def __getattr__(name: str) -> Any:
+    """``geodp.io`` and the other edges, imported when first named: the core needs none of them."""
+    if name not in _EDGES:
+        raise AttributeError(f"module 'geodp' has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module(f"geodp.{name}")

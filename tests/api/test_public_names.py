@@ -80,3 +80,14 @@ def test_importing_loads_numpy_and_nothing_else() -> None:
     loaded = {name.split(".")[0] for name in out.stdout.split()}
     assert loaded - sys.stdlib_module_names - {"numpy"} == {"geodp"}
     assert loaded & {"sqlite3", "multiprocessing", "asyncio", "ssl", "http", "xml"} == set()
+
+
+def test_the_edges_are_imported_when_they_are_named() -> None:
+    code = (
+        "import sys, geodp as gd\n"
+        "assert not any(name.startswith('geodp.io') for name in sys.modules)\n"
+        "assert gd.io.read_records and gd.testing.check_space and gd.report.html\n"
+        "assert 'geodp.io' in sys.modules\n"
+        "assert not hasattr(gd, 'readers')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
