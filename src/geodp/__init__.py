@@ -3,7 +3,7 @@
 A release is a statistic on a space, randomised by a mechanism, to a stated guarantee.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geodp.errors import (
     ConditionError,
@@ -117,13 +117,18 @@ __all__ = [
     "verify",
 ]
 
-_EDGES = frozenset({"io", "outlines", "report", "sklearn", "testing"})
+if TYPE_CHECKING:  # the edges by name, for type checkers
+    from geodp import io as io
+    from geodp import outlines as outlines
+    from geodp import report as report
+    from geodp import sklearn as sklearn
+    from geodp import testing as testing
+else:
 
+    def __getattr__(name: str) -> Any:
+        """``geodp.io`` and the other edges, imported when first named: the core needs none."""
+        if name not in ("io", "outlines", "report", "sklearn", "testing"):
+            raise AttributeError(f"module 'geodp' has no attribute {name!r}")
+        from importlib import import_module
 
-def __getattr__(name: str) -> Any:
-    """``geodp.io`` and the other edges, imported when first named: the core needs none of them."""
-    if name not in _EDGES:
-        raise AttributeError(f"module 'geodp' has no attribute {name!r}")
-    from importlib import import_module
-
-    return import_module(f"geodp.{name}")
+        return import_module(f"geodp.{name}")
