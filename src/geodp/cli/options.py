@@ -134,7 +134,23 @@ ball_options = _all(
     ),
 )
 
+
+def _no_guarantee(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise click.UsageError(
+            "A number alone is no guarantee: say --pure EPS, --approx EPS DELTA, --gdp MU, "
+            "--renyi ALPHA EPS or --zcdp RHO.",
+            ctx,
+        )
+
+
 guarantee_options = _all(
+    click.option(
+        *("--epsilon", "--eps", "--delta", "--mu", "--rho"),
+        hidden=True,
+        expose_value=False,
+        callback=_no_guarantee,
+    ),
     click.option("--pure", multiple=True, metavar="EPS", help="Pure epsilon-DP."),
     click.option(
         "--approx", multiple=True, type=(str, str), metavar="EPS DELTA", help="(epsilon, delta)-DP."
