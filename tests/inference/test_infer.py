@@ -490,3 +490,23 @@ def test_functions_of_the_mean():
     slope = np.array([2.0, -1.0])
     assert linear.noise**2 == pytest.approx(slope @ flat.region.noise @ slope, rel=1e-5)
     assert angle_to([1, 0, 0])(np.array([0.0, 1.0, 0.0])) == pytest.approx(np.pi / 2)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [float("nan")] * 50 + ["b"] * 50,
+        [1] * 50 + ["b"] * 50,
+        [None] * 50 + ["b"] * 50,
+        np.ma.array(["a"] * 50 + ["b"] * 50, mask=[True] + 99 * [False]),
+    ],
+)
+def test_a_missing_label_names_no_group(labels):
+    with pytest.raises(gd.InputError, match="a text or an integer"):
+        gd.infer(cloud(100), PLANE, gd.GaussianDP(2), by=labels, by_public=True)
+
+
+def test_labels_of_bytes_are_ascii():
+    labels = np.array(["é".encode()] * 50 + [b"b"] * 50)
+    with pytest.raises(gd.InputError, match="ASCII"):
+        gd.infer(cloud(100), PLANE, gd.GaussianDP(2), by=labels, by_public=True)

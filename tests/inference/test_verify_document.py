@@ -127,3 +127,63 @@ def test_another_schema_is_refused():
     for document in ({"schema": "geodp/other/v1"}, {"schema": []}, [], None):
         with pytest.raises(gd.InputError, match="neither a receipt"):
             verify_document(document)
+
+
+def test_noise_that_infer_does_not_add_is_found(whole):
+    path = ("releases", "hessian", "outcome", "stages", 0, "footpoint")
+    assert "records" in failed(edited(whole, [0.0, 0.0, 1.0], *path))
+    drawn = ("releases", "fourth", "outcome", "stages", 0, "drawn")
+    value = whole["releases"]["fourth"]["outcome"]["value"]
+    assert "fourth, value" in failed(edited(whole, [value], *drawn))
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ([], ("value",)),
+        (10**400, ("stages", 0, "scale")),
+        ([10**400], ("stages", 0, "footpoint")),
+    ],
+    ids=["value", "scale", "footpoint"],
+)
+def test_numbers_that_no_float_holds_are_refused(whole, value, path):
+    with pytest.raises(gd.InputError, match=r"^The document has a field of the wrong kind\.$"):
+        verify_document(edited(whole, value, "releases", "fourth", "outcome", *path))
+
+
+@pytest.fixture(scope="module")
+def two():
+    by = np.repeat(["a", "b"], 50)
+    groups = gd.infer(cap(), CAP, gd.GaussianDP(2), by=by, by_public=True)
+    return json.loads(json.dumps(groups.to_json()))
+
+
+def test_what_is_said_of_the_whole_follows_from_the_groups(two):
+    assert "groups" in failed(edited(two, ["All is well."], "notes"))
+    assert "groups" in failed(edited(two, 1, "extra"))
+    assert "groups" in failed(without(two, "notes"))
+    for name in ("by", "guarantee"):
+        with pytest.raises(gd.InputError, match=f"^The document lacks the field '{name}'\\.$"):
+            verify_document(without(two, name))
+    for by in ("", "a=b"):
+        with pytest.raises(gd.InputError, match="by_name"):
+            verify_document(edited(two, by, "by"))
+
+
+def test_a_group_that_stands_twice_or_is_of_another_unit_is_found(two):
+    assert failed(edited(two, two["groups"]["a"], "groups", "b")) == {"groups"}
+    ids = np.repeat(np.arange(50), 2)
+    persons = gd.infer(cap(), CAP, gd.GaussianDP(2), entities=ids).to_json()
+    assert failed(edited(two, persons, "groups", "b")) == {"groups"}
+
+
+def test_groups_that_a_ledger_paid_for_keep_their_labels(tmp_path):
+    ledger = gd.Ledger.create(tmp_path / "l.db", gd.GaussianDP(4), unit="person")
+    by = np.repeat(["a", "b"], 50)
+    paid = {"ledger": ledger, "dataset": "cap"}
+    groups = gd.infer(cap(), CAP, gd.GaussianDP(2), by=by, by_public=True, **paid)
+    document = json.loads(json.dumps(groups.to_json()))
+    assert failed(document) == set()
+    a, b = document["groups"].values()
+    assert failed({**document, "groups": {"a": b, "b": a}}) == {"groups"}
+    assert "groups" in failed(edited(document, "site", "by"))

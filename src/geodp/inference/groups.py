@@ -98,6 +98,31 @@ class Groups:
         return "\n".join([head, *(f"{k}: {v!r}" for k, v in self.inferences.items())])
 
 
+def group_name(name: Any) -> str:
+    """What the labels are of, in words; refused where a ledger could not tell it from a label."""
+    text = text_or_none(name, "by_name") or ""
+    if not text.strip() or "=" in text:
+        raise InputError("by_name is the label's name in words, such as site.")
+    return text
+
+
+def _texts(by: ArrayLike, n: int) -> NDArray[np.str_]:
+    """The labels as text. What is neither a text nor an integer is no label: a missing one is not
+    the name of a group."""
+    labels = np.asarray(by)
+    if not hasattr(by, "dtype") and labels.dtype.kind in "US":  # numpy spells out numbers in lists
+        labels = np.array(by, dtype=object)
+    if labels.dtype.kind == "O" and all(isinstance(one, str) for one in labels.flat):
+        labels = labels.astype(str)  # such as a column of a table
+    hidden = np.ma.getmaskarray(by).any() if isinstance(by, np.ma.MaskedArray) else False
+    if labels.shape != (n,) or labels.dtype.kind not in "iuUSb" or hidden:
+        raise InputError("by holds one label, a text or an integer, for each record.")
+    try:
+        return labels.astype(str)
+    except UnicodeDecodeError as error:
+        raise InputError("A label of bytes holds more than ASCII: give it as a text.") from error
+
+
 def labelled(by: ArrayLike, n: int, name: str, public: bool | None) -> dict[str, NDArray[np.bool_]]:
     """Each label with a mask of its records; refused unless declared public."""
     if public is not True:
@@ -106,14 +131,8 @@ def labelled(by: ArrayLike, n: int, name: str, public: bool | None) -> dict[str,
             "by_public=True if labels and sizes may be published. A private label (a diagnosis "
             "that is itself a secret) would be revealed by the groups, and is refused."
         )
-    if not (text_or_none(name, "by_name") or "").strip() or "=" in name:
-        raise InputError("by_name is the label's name in words, such as site.")
-    labels = np.asarray(by)
-    if labels.dtype.kind == "O" and all(isinstance(one, str) for one in labels.flat):
-        labels = labels.astype(str)  # such as a column of a table
-    if labels.shape != (n,) or labels.dtype.kind not in "iuUSb":
-        raise InputError("by holds one label, a text or an integer, for each record.")
-    texts = labels.astype(str)
+    group_name(name)
+    texts = _texts(by, n)
     names = [text_or_none(str(label), "A label") for label in np.unique(texts)]
     found = {name: texts == name for name in names if name is not None}
     if len(found) > 1000:

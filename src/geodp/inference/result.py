@@ -20,6 +20,7 @@ from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Array
 
 SCHEMA = "geodp/inference/v1"
+_SPOILT = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @final
@@ -126,8 +127,8 @@ class Inference:
             raise
         except KeyError as error:
             raise InputError(f"The inference lacks the field {error.args[0]!r}.") from error
-        except (TypeError, ValueError, AttributeError) as error:
-            raise InputError("The inference has a field of the wrong kind.") from error
+        except _SPOILT as error:
+            raise InputError("The document has a field of the wrong kind.") from error
 
     @property
     def notes(self) -> tuple[str, ...]:

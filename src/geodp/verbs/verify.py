@@ -112,6 +112,7 @@ def _value(release: Release) -> str:
         drawn = np.array(said, dtype=np.float64)
         if (
             drawn.tolist() != said
+            or drawn.shape != route_of(statistic).space.point_shape
             or not space.dist(finished(statistic, drawn), release.value) <= 1e-9
         ):
             raise _Failed("The value does not follow from the point that was drawn.")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from geodp.errors import GeodpError, InputError
-from geodp.inference.collect import numbers_at
+from geodp.inference.collect import number_mechanism, numbers_at
 from geodp.inference.groups import SCHEMA as GROUPS
+from geodp.inference.groups import Groups, group_name
 from geodp.inference.result import SCHEMA as INFERENCE
 from geodp.inference.result import Inference
 from geodp.inference.shares import additive
@@ -21,6 +22,7 @@ from geodp.privacy.guarantees import Guarantee
 from geodp.statistics.entity_rules import rule_in
 from geodp.verbs.verify import summands, verify
 
+_SPOILT = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _SAME = 1e-6  # relative: what another machine's rounding may change in a simulated quantile
 
 
@@ -29,7 +31,11 @@ def verify_document(document: object) -> list[Check]:
 
     Of an inference each receipt is verified, then that together they cost no more than is stated,
     are of the same records seen from the released mean, and that everything else in the document
-    follows from them. Of groups each inference, and that all have one promise and one ball.
+    follows from them. Of groups each inference, and that all have one promise, one ball and one
+    unit, are different releases, and were paid for as groups where a ledger paid.
+
+    Without signatures the released numbers are taken on the document's word: who holds it can
+    change one, and then everything that follows from it.
 
     Examples
     --------
@@ -44,7 +50,14 @@ def verify_document(document: object) -> list[Check]:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError("This is neither a receipt nor a document of infer, by its schema.")
     assert isinstance(document, Mapping)
-    return _KINDS[kind](document)
+    try:
+        return _KINDS[kind](document)
+    except GeodpError:
+        raise
+    except KeyError as error:
+        raise InputError(f"The document lacks the field {error.args[0]!r}.") from error
+    except _SPOILT as error:
+        raise InputError("The document has a field of the wrong kind.") from error
 
 
 def _receipt(document: Mapping[str, Any]) -> list[Check]:
@@ -76,17 +89,35 @@ def _groups(document: Mapping[str, Any]) -> list[Check]:
         for check in _inference(one)
     ]
     found = [Inference.from_json(one) for one in groups.values()]
-    stated, first = Guarantee.from_json(document["guarantee"]), found[0]
+    whole = Groups(group_name(document["by"]), dict(zip(groups, found, strict=True)))
+    wrong = _apart(whole, Guarantee.from_json(document["guarantee"]))
+    if wrong is None and {**document, "groups": None} != {**whole.to_json(), "groups": None}:
+        wrong = "The notes or the fields of the whole are not those of its groups."
+    fine = "Each group has the promise of the whole, which holds for disjoint groups."
+    return [*checks, Check("groups", wrong is None, fine if wrong is None else wrong)]
+
+
+def _apart(whole: Groups, stated: Guarantee) -> str | None:
+    """Why the groups do not compose in parallel to the stated promise."""
+    found = list(whole.inferences.values())
+    means = [one.mean for one in found]
+    first = means[0]
     if any(one.guarantee != stated for one in found):
-        wrong = "A group has another promise than the whole states."
-    elif any(_domain(one.mean) != _domain(first.mean) for one in found):
-        wrong = "The groups were not moved into one public ball."
-    elif not set(document) <= {"schema", "by", "guarantee", "notes", "groups"}:
-        wrong = "The document has a field too many."
-    else:
-        fine = "Each group has the promise of the whole, which holds for disjoint groups."
-        return [*checks, Check("groups", True, fine)]
-    return [*checks, Check("groups", False, wrong)]
+        return "A group has another promise than the whole states."
+    if any(_domain(one) != _domain(first) for one in means):
+        return "The groups were not moved into one public ball."
+    if any((one.statistic, one.unit) != (first.statistic, first.unit) for one in means):
+        return "The groups are of different units."
+    if len({one.value.tobytes() for one in means}) < len(means):  # two draws are never equal
+        return "Two groups are one and the same release."
+    payers = {_payer(one) for one in means}
+    if payers == {None}:
+        return None
+    sources = {None if one is None else one[:2] for one in payers}
+    names = [f"{whole.by}={label}" for label in whole.inferences]
+    if len(sources) > 1 or [one.ledger and one.ledger.group for one in means] != names:
+        return "A ledger paid for other groups, or from another data set."
+    return None
 
 
 _KINDS: dict[str, Callable[[Mapping[str, Any]], list[Check]]] = {
@@ -145,11 +176,20 @@ def _records(out: Inference, _: Mapping[str, Any]) -> str | None:
         made_with = dict(getattr(statistic, "parameters", {}))
         if one.statistic != words or not _near(dict(_subject(one)), made_with):
             return f"The part {name!r} is another number, or was seen from another point."
+        if not _usual(one):
+            return f"The noise of the part {name!r} is not what infer adds."
         if _domain(one) != _domain(mean) or (one.n, one.unit) != (mean.n, mean.unit):
             return f"The part {name!r} is of other records than the mean."
     if len({_payer(one) for one in out.releases.values()}) > 1:
         return "The parts were paid for by different ledgers, or from different data sets."
     return None
+
+
+def _usual(one: Release) -> bool:
+    """Whether a number beside the mean has the mechanism, and the footpoint, that infer uses."""
+    stage, strategy = one.stages[-1], number_mechanism(one.guarantee)
+    origin = one.space.origin.tolist()
+    return len(one.stages) == 1 and (stage["name"], stage["footpoint"]) == (strategy.name, origin)
 
 
 def _results(out: Inference, document: Mapping[str, Any]) -> str | None:
