@@ -510,3 +510,42 @@ def test_labels_of_bytes_are_ascii():
     labels = np.array(["é".encode()] * 50 + [b"b"] * 50)
     with pytest.raises(gd.InputError, match="ASCII"):
         gd.infer(cloud(100), PLANE, gd.GaussianDP(2), by=labels, by_public=True)
+
+
+def test_labels_that_look_the_same_are_one_group_and_a_blank_one_is_none(tmp_path):
+    ledger = gd.Ledger.create(tmp_path / "l.db", gd.GaussianDP(4), unit="person")
+    labels = ["é", "e\u0301", " é "] * 20 + ["b"] * 40
+    paid = {"ledger": ledger, "dataset": "plane"}
+    out = gd.infer(
+        cloud(100), PLANE, gd.GaussianDP(2), by=labels, by_name="site ", by_public=True, **paid
+    )
+    assert {name: one.mean.n for name, one in out.inferences.items()} == {"b": 40, "é": 60}
+    assert out["e\u0301"] is out["é"]
+    assert all(check.passed for check in gd.verify(out))
+    with pytest.raises(gd.InputError, match="A label is blank"):
+        gd.infer(cloud(100), PLANE, gd.GaussianDP(2), by=["a"] * 50 + [" "] * 50, by_public=True)
+
+
+def test_groups_that_the_ledger_knows_otherwise_are_refused_before_any_is_paid(tmp_path):
+    ledger = gd.Ledger.create(tmp_path / "l.db", gd.GaussianDP(4), unit="person")
+    records, paid = cloud(100), {"by_public": True, "ledger": ledger, "dataset": "plane"}
+
+    def ask(by, data=records):
+        return gd.infer(data, PLANE, gd.GaussianDP(1), by=by, **paid)
+
+    ask(["a"] * 50 + ["b"] * 50)
+    before = ledger.left_for(), len(ledger.history())
+    twins = np.concatenate([records[:50], records[:50], records[50:]])
+    for by, data, why in (
+        (["a"] * 50 + ["c"] * 50, records, "hold the same records"),
+        (["a"] * 50 + ["b"] * 50, records + 0.01, "registered with other records"),
+        (["c"] * 50 + ["d"] * 50 + ["e"] * 50, twins, "hold the same records"),
+    ):
+        with pytest.raises(gd.MismatchError, match=why):
+            ask(by, data)
+        assert (ledger.left_for(), len(ledger.history())) == before
+
+
+def test_a_refusal_names_the_group():
+    with pytest.raises(gd.ConditionError, match=r"The group 'b' is refused\. A region"):
+        gd.infer(cloud(100), PLANE, gd.GaussianDP(2), by=["a"] * 95 + ["b"] * 5, by_public=True)

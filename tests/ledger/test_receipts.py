@@ -135,6 +135,13 @@ def test_an_ill_formed_signature_is_refused(
         gd.Release.from_json(signed[0].to_json() | {"signature": signature})
 
 
+def test_a_signature_has_no_field_too_many(signed: tuple[gd.Release, gd.Ledger]) -> None:
+    document = signed[0].to_json()
+    document["signature"] |= {"note": "All is well."}
+    with pytest.raises(gd.InputError, match="ill-formed"):
+        gd.Release.from_json(document)
+
+
 def test_receipts_of_before_are_read() -> None:
     document = gd.release(RECORDS, MEAN, gd.GaussianDP(1), "wrapped-gaussian").to_json()
     del document["signature"], document["outcome"]["strength"], document["outcome"]["ledger"]

@@ -15,6 +15,7 @@ from geodp.arguments import text_or_none
 from geodp.errors import InputError
 from geodp.inference.equality import Difference, Verdict, difference, equal_means
 from geodp.inference.result import Inference
+from geodp.ledger.totals import alike
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Array
 from geodp.statistics.entity_rules import rule_in
@@ -48,7 +49,7 @@ class Groups:
         return (PARALLEL.format("one record" if alone else f"all records of one {mean.unit}"),)
 
     def __getitem__(self, label: object) -> Inference:
-        key = str(label)
+        key = alike(str(label))
         if key not in self.inferences:
             raise InputError(f"There is no group {key!r}; there are {', '.join(self.inferences)}.")
         return self.inferences[key]
@@ -100,8 +101,8 @@ class Groups:
 
 def group_name(name: Any) -> str:
     """What the labels are of, in words; refused where a ledger could not tell it from a label."""
-    text = text_or_none(name, "by_name") or ""
-    if not text.strip() or "=" in text:
+    text = alike(text_or_none(name, "by_name"))
+    if not text or "=" in text:
         raise InputError("by_name is the label's name in words, such as site.")
     return text
 
@@ -123,18 +124,22 @@ def _texts(by: ArrayLike, n: int) -> NDArray[np.str_]:
         raise InputError("A label of bytes holds more than ASCII: give it as a text.") from error
 
 
-def labelled(by: ArrayLike, n: int, name: str, public: bool | None) -> dict[str, NDArray[np.bool_]]:
-    """Each label with a mask of its records; refused unless declared public."""
+def labelled(by: ArrayLike, n: int, public: bool | None) -> dict[str, NDArray[np.bool_]]:
+    """Each label with a mask of its records; refused unless declared public. Labels that look the
+    same are one, as in a ledger."""
     if public is not True:
         raise InputError(
             "Groups are compared in parallel only by a public label with public group sizes: say "
             "by_public=True if labels and sizes may be published. A private label (a diagnosis "
             "that is itself a secret) would be revealed by the groups, and is refused."
         )
-    group_name(name)
     texts = _texts(by, n)
-    names = [text_or_none(str(label), "A label") for label in np.unique(texts)]
-    found = {name: texts == name for name in names if name is not None}
+    found: dict[str, NDArray[np.bool_]] = {}
+    for label in np.unique(texts):
+        name = alike(text_or_none(str(label), "A label"))
+        if not name:
+            raise InputError("A label is blank: a missing one names no group.")
+        found[name] = found.get(name, np.zeros(n, dtype=bool)) | (texts == label)
     if len(found) > 1000:
         raise InputError("There are more than 1000 labels; a label marks a group of many records.")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -12,10 +12,17 @@ from geodp.errors import MismatchError
 from geodp.ledger import tables
 from geodp.ledger.budget import Budget, fraction_text, stored
 from geodp.ledger.chain import End, end_of, extend
+from geodp.ledger.store import Store
 from geodp.ledger.totals import Part, part_of, total
 
 _datasets = tables.datasets
-_Known = Mapping[Part, sa.Row[Any]]
+_Known = Mapping[Part, Any]
+
+
+class _Digest(NamedTuple):
+    """What is known of a part that is about to be registered."""
+
+    digest: str | None
 
 
 def charge(
@@ -34,9 +41,7 @@ def charge(
     end = end_of(connection, row)
     kind, body = entry
     part, digest = part_of(body["dataset"], body["group"]), body["digest"]
-    known = {
-        Part(d.name, d.partition, d.label): d for d in connection.execute(sa.select(_datasets))
-    }
+    known = _known(connection)
     news = _registered(known, part, digest)
     spent = {one: stored(d.spent) for one, d in known.items()}
     spent[part] = spent.get(part, Fraction(0)) + price
@@ -80,6 +85,21 @@ def other_request(request_id: str | None) -> MismatchError:
         f"The request id {request_id!r} belongs to another request, or the records have changed "
         "since; a new request needs a new id."
     )
+
+
+def check_records(store: Store, digests: Mapping[Part, str]) -> None:
+    """Refuse, before any of them is charged, parts whose records could not be registered."""
+    with store.reading() as connection:
+        store.row(connection)
+        known: dict[Part, Any] = _known(connection)
+    for part, digest in digests.items():
+        if _registered(known, part, digest):
+            known[part] = _Digest(digest)
+
+
+def _known(connection: sa.Connection) -> dict[Part, Any]:
+    rows = connection.execute(sa.select(_datasets))
+    return {Part(d.name, d.partition, d.label): d for d in rows}
 
 
 def _registered(

@@ -157,6 +157,18 @@ class Ledger:
 
         return requested(self._store, request_ids)
 
+    def check_groups(self, dataset: object, groups: Mapping[str, Any]) -> None:
+        """``MismatchError`` where the records of groups of a data set, by ``partition=label``, are
+        not those that the ledger knows, or two groups hold the same. Nothing is written."""
+        from geodp.ledger.charging import check_records
+        from geodp.ledger.digest import keyed_digest
+
+        key = self.keys.digest
+        check_records(
+            self._store,
+            {part_of(dataset, name): keyed_digest(key, rows) for name, rows in groups.items()},
+        )
+
     @property
     def left(self) -> Guarantee | None:
         """The largest promise (of six digits) that can still be paid; None when nothing can."""

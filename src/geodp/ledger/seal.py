@@ -65,7 +65,12 @@ def seal_of(document: Mapping[str, Any]) -> Seal | None:
     parts = isinstance(signature, Mapping) and [
         signature.get(name) for name in ("algorithm", "public_key", "value")
     ]
-    if not parts or parts[0] != "ed25519" or not all(isinstance(part, str) for part in parts):
+    if (
+        not parts
+        or len(signature) > len(parts)
+        or parts[0] != "ed25519"
+        or not all(isinstance(part, str) for part in parts)
+    ):
         raise InputError("The receipt's signature is ill-formed.")
     try:
         return Seal(canonical(rest), str(parts[1]), str(parts[2]))

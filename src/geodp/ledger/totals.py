@@ -31,18 +31,19 @@ def part_of(dataset: object, group: object = None) -> Part:
 
     Names that look the same are the same: composed letters, no spaces around.
     """
-    name = _same(dataset)
+    name = alike(dataset)
     if not name:
         raise InputError("A ledger needs the data set's name, such as dataset='study'.")
     if group is None:
         return Part(name)
-    partition, equals, label = _same(group).partition("=")
+    partition, equals, label = alike(group).partition("=")
     if not (partition.strip() and equals and label.strip()):
         raise InputError("A group is named by a public label: partition=label, such as site=A.")
     return Part(name, partition.strip(), label.strip())
 
 
-def _same(text: object) -> str:
+def alike(text: object) -> str:
+    """A name as a ledger keeps it; empty for a blank one, and for what is no text."""
     return unicodedata.normalize("NFC", text).strip() if isinstance(text, str) else ""
 
 

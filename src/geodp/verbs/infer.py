@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.arguments import positive_real
-from geodp.errors import InputError, LedgerRefusal, NotYetError
+from geodp.errors import ConditionError, InputError, LedgerRefusal, NotYetError
 from geodp.inference.collect import collect
 from geodp.inference.estimate import Estimate
-from geodp.inference.groups import Groups, labelled
+from geodp.inference.groups import Groups, group_name, labelled
 from geodp.inference.numbers import Noisy, noise_of
 from geodp.inference.quantiles import check_confidence
 from geodp.inference.result import Inference
@@ -132,7 +132,8 @@ def infer(
         return _run(ready, data, payment | {"group": group, "entities": persons})
     if group is not None:
         raise InputError("by makes the groups itself: leave group out.")
-    groups = labelled(by, len(data), by_name, by_public)
+    by_name = group_name(by_name)
+    groups = labelled(by, len(data), by_public)
     parted = {
         label: None if persons is None else persons.among(rows) for label, rows in groups.items()
     }
@@ -141,7 +142,8 @@ def infer(
         for label, rows in groups.items()
     }
     planned = {
-        label: prepared(ball, size, guarantee, confidence, plan) for label, size in sizes.items()
+        label: _planned(label, ball, size, guarantee, confidence, plan)
+        for label, size in sizes.items()
     }
     places: dict[str, dict[str, Any]] = {
         label: {
@@ -152,6 +154,9 @@ def infer(
     }
     for label, ready in planned.items():
         _check_purse(ready, ledger, dataset, **places[label])
+    if ledger is not None:
+        paying = ledger_of(ledger)
+        paying.check_groups(dataset, {places[g]["group"]: data[rows] for g, rows in groups.items()})
     found = {
         label: _run(
             planned[label], data[rows], payment | places[label] | {"entities": parted[label]}
@@ -159,6 +164,13 @@ def infer(
         for label, rows in groups.items()
     }
     return Groups(by_name, found)
+
+
+def _planned(label: str, *asked: Any) -> Prepared:
+    try:
+        return prepared(*asked)
+    except ConditionError as error:
+        raise ConditionError(f"The group {label!r} is refused. {error}") from error
 
 
 def _check_purse(
