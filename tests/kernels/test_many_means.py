@@ -86,3 +86,20 @@ def test_wrong_arrays_are_refused():
     for wrong in (np.zeros((3, 2, 2)), few, [[1.0]], flags):
         with pytest.raises(InputError, match="many means"):
             many_means.frechet_means(ball, wrong)
+
+
+@pytest.mark.parametrize("least", [1, 10**9], ids=["compiled", "numpy"])
+def test_wide_balls_are_certified_too(monkeypatch, least):
+    """Steps that leave the range of floats: no warning, and no sum of what is no number."""
+    monkeypatch.setattr(many_means, "MANY", least)
+    space = gd.SPD(2)
+    ball = gd.Ball(space, np.eye(2), 6.5)
+    bound = gd.FrechetMean(ball).error_bound
+    for seed in (91, 151, 165, 206, 248):  # each failed once
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=(int(rng.integers(2, 6)), 3))
+        z *= 6.5 * rng.choice([1, 0.99, 0.5], (len(z), 1)) / np.linalg.norm(z, axis=1)[:, None]
+        x = space.exp_coords(np.eye(2), z)
+        value = many_means.frechet_means(ball, x[None]).value[0]
+        # nowhere positive curvature: the mean is no farther than the gradient is long
+        assert np.linalg.norm(space.log_coords(value, x).mean(axis=0)) <= bound

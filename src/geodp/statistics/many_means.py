@@ -91,8 +91,9 @@ def segment_means(
         if some.any():
             kernel = ball.space.kernel() if some is compiled else None
             part = Segments(ball.space, rows, starts[some], counts[some], kernel)
-            logs = part.clip(ball, moved)
-            values[some] = _solved(mean, part, logs)
+            with np.errstate(all="ignore"):  # a warning here would depend on a record
+                logs = part.clip(ball, moved)
+                values[some] = _solved(mean, part, logs)
     return values, moved
 
 
@@ -125,7 +126,7 @@ def _curved(mean: FrechetMean, segments: Segments, center: Array, g: Array) -> A
         g = segments.mean_logs(active, x, scale)
         norm = length(g)
         inverse = _secants(inverse, step, last - g, norm <= before)
-        step = _newton_steps(inverse, g, norm)
+        step = _newton_steps(inverse, g, norm, 2 * ball.reach)
         done = norm <= CERTIFIED * target
         longest = np.maximum(length(step), norm)
         shrink = done & (longest > norm)
@@ -145,14 +146,16 @@ def _curved(mean: FrechetMean, segments: Segments, center: Array, g: Array) -> A
 def _moved(
     space: Space, center: Array, reach: float, x: Array, step: Array, far: Array
 ) -> tuple[Array, Array]:
-    """Along the steps, and back to the ball's edge; and how far from the centre each is at most,
-    which spares most of them a look."""
+    """Along the steps, and back to the ball's edge, or to its centre where floats cannot tell; and
+    how far from the centre each is at most, which spares most of them a look."""
     x = space.exp_coords(x, step)
     far = (far + length(step)) * (1 + 1e-6)
     at = np.flatnonzero(~(far <= reach))
     if len(at):
         z = space.log_coords(center, x[at])
         t = length(z)
+        lost = ~np.isfinite(t)
+        x[at[lost]], t[lost] = center, 0.0
         out = t > reach
         x[at[out]] = space.exp_coords(center, z[out] * (reach / t[out])[:, None])
         far[at] = np.minimum(t, reach)
@@ -175,11 +178,13 @@ def _silent() -> None:
     return None
 
 
-def _newton_steps(inverse: Array, g: Array, norm: Array) -> Array:
-    """Steps by the inverse Hessians; by 1 where that would be a wild one."""
+def _newton_steps(inverse: Array, g: Array, norm: Array, diameter: float) -> Array:
+    """Steps by the inverse Hessians; by 1 where that would be a wild one. No mean is farther than
+    the ball's diameter."""
     step = dot(inverse, g[:, None, :])
     wild = ~((length(step) <= _LONGEST * norm) & (dot(step, g) >= norm * norm / _LONGEST))
-    return np.where(wild[:, None], g, step)
+    step = np.where(wild[:, None], g, step)
+    return np.asarray(step * (diameter / np.maximum(length(step), diameter))[:, None])
 
 
 def _secants(inverse: Array, step: Array, change: Array, better: Any) -> Array:

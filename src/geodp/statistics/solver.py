@@ -68,16 +68,21 @@ class Problem:
         return functools.reduce(LogSum.merge, sums).mean_log
 
     def pull_in(self, x: Array) -> Array:
-        """``x``, or the nearest point of the ball."""
+        """``x``, or the nearest point of the ball; its centre where floats cannot tell."""
         z = self.space.log_coords(self.center, x)
         t = float(np.linalg.norm(z))
-        return x if t <= self.radius else self.space.exp_coords(self.center, z * (self.radius / t))
+        if t <= self.radius:
+            return x
+        if not np.isfinite(t):
+            return self.center
+        return self.space.exp_coords(self.center, z * (self.radius / t))
 
 
 def frechet_mean(problem: Problem) -> Array:
     """A point of the ball within ``problem.error`` of the exact mean."""
-    certified, best = _fast(problem)
-    return _safe(problem, best) if certified is None else certified
+    with np.errstate(all="ignore"):  # a warning here would depend on a record
+        certified, best = _fast(problem)
+        return _safe(problem, best) if certified is None else certified
 
 
 def _fast(problem: Problem) -> tuple[Array | None, Array]:
@@ -104,8 +109,9 @@ def _fast(problem: Problem) -> tuple[Array | None, Array]:
             hessian = _secant(last[0], last[1], last[2] - g)
         step = newton_step(hessian, g)
         length = float(np.linalg.norm(step))
-        if certified and length > norm:
-            step *= norm / length
+        longest = norm if certified else 2 * problem.radius  # no mean is farther than that
+        if length > longest:
+            step *= longest / length
         x = problem.pull_in(space.exp_coords(x, step))
         if certified:
             return x, best
