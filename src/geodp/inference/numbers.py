@@ -67,6 +67,8 @@ def numbers_of(releases: Mapping[str, Release]) -> Numbers:
     mean = releases.get("mean")
     if mean is None or mean.domain is None or mean.n is None:
         raise InputError("An inference has a mean, of so many records in a public ball.")
+    if any(one.value.shape != one.space.point_shape for one in releases.values()):
+        raise InputError("A released value has another shape than the points of its space.")
     ball = Ball(mean.space, mean.domain.center, mean.domain.radius)
     parts = {name: Noisy(one.value, noise_of(one)) for name, one in releases.items()}
     try:
