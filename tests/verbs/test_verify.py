@@ -58,6 +58,9 @@ def test_an_honest_receipt_passes(receipt: dict[str, Any]) -> None:
         (lambda d: d["outcome"]["stages"][1].update(scale=0.01), "scale"),
         (lambda d: d["outcome"]["stages"][1].update(name="magic"), "scale"),
         (lambda d: d["outcome"]["stages"][1].pop("footpoint"), "scale"),
+        (lambda d: d["outcome"]["stages"][0].update(reached=1e-9), "scale"),
+        (lambda d: d["outcome"]["stages"][1].update(drawn=[[1, 0], [0, 1]]), "scale"),
+        (lambda d: d["outcome"]["replaced"]["stage"].update(count=3), "scale"),
         (lambda d: d["request"]["guarantee"].update(mu="0.9"), "guarantee"),
         (
             lambda d: d["outcome"]["stages"][0]["guarantee"].update(mu="0.8"),

@@ -33,6 +33,7 @@ from geodp.verbs.paying import strength_of
 from geodp.verbs.replaced import Counting, Division
 from geodp.verbs.stages import calibrated, expected_distance, finished, sensitivity_of
 
+_TOO_MANY = "A stage states a field too many."
 _SAME = 1e-9  # relative: what another machine's rounding may change
 _RESOLVED = 12.0  # distances beyond which rounded entries may be no point any more
 
@@ -250,12 +251,17 @@ def _scale(release: Release) -> str:
             )
         if any(not _agree(stage[name], fact) for name, fact in cal.facts().items()):
             raise _Failed("A stage's facts do not follow from its sensitivity and guarantee.")
+        elsewhere = {"space", "drawn", "then"} if stage is release.stages[-1] else {"space"}
+        if not set(stage) <= set(cal.facts()) | (elsewhere if "space" in stage else set()):
+            raise _Failed(_TOO_MANY)
     counting, replaced = _counting(release), release.replaced
     if counting is not None and replaced is not None:
         facts = counting.calibration.facts() | {"deviation": counting.deviation}
         said = dict(replaced.stage) | {"deviation": replaced.deviation}
         if not all(_agree(said[name], fact) for name, fact in facts.items()):
             raise _Failed("The noise of the share of replaced records does not follow.")
+        if not set(said) <= set(facts):
+            raise _Failed(_TOO_MANY)
         calibrations.append(counting.calibration)
     if release.strength is not None:
         needed = asdict(strength_of(release.guarantee, calibrations))
