@@ -259,6 +259,33 @@ def test_without_javascript(chromium, address, asked):
     page.close()
 
 
+def test_persons_with_several_records_by_keyboard_and_without_javascript(chromium, address, asked):
+    file = address[1] / "persons.csv"
+    file.write_text("who,x,y\n" + "".join(f"p{i // 2},0.1,0.2\n" for i in range(40)))
+    page = chromium.new_page()
+    page.route("**/*.js", lambda route: route.abort())
+    page.goto(address[0])
+    page.goto(f"{here(address)}release")
+    fields = {"space": "euclidean:2", "radius": "1", "amount": "0.5", "ledger": ""}
+    for name, text in (fields | {"file": str(file), "unit": "person"}).items():
+        page.fill(f"#{name}", text)
+    page.select_option("#mechanism", "wrapped-gaussian")
+    page.select_option("#header", "yes")
+    page.focus("#unit")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "entities"
+    page.keyboard.type("whose")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#wrong-entities:not(:empty)")
+    accessible(page, "refused")
+    page.fill("#entities", "who")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#digest")
+    assert "of 20 persons" in page.inner_text("dl")
+    accessible(page, "plan of persons")
+    page.close()
+
+
 def test_nobody_listens_but_this_machine(address):
     port = int(here(address).rstrip("/").rpartition(":")[2])
     table = Path("/proc/net/tcp")

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 import geodp as gd
 from geodp.errors import GeodpError, InputError, LedgerRefusal
-from geodp.web.asking import DEFAULT_CONFIDENCE, Upload, task_of
+from geodp.web.asking import DEFAULT_CONFIDENCE, task_of
 from geodp.web.desk import Desk
 from geodp.web.fields import Fields
 from geodp.web.guard import Guard, Session
@@ -26,6 +26,7 @@ from geodp.web.pages import Pages, is_broad, static
 from geodp.web.planned import Plans
 from geodp.web.question import START
 from geodp.web.receipts import Inferred, Kept, Receipts, read
+from geodp.web.sent import Upload
 from geodp.web.view import view_of
 
 _LARGEST_FIELD = 2**20

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO, final
+from collections.abc import Callable
 
 import geodp as gd
 from geodp.arguments import text_or_none
@@ -16,12 +10,12 @@ from geodp.errors import ConditionError, GeodpError, InputError, LedgerRefusal
 from geodp.inference.quantiles import check_confidence
 from geodp.io import Layout, layout_for
 from geodp.io.declared import LAYOUTS
-from geodp.io.records import read_layout
 from geodp.ledger.totals import part_of
 from geodp.mechanisms import parse_mechanism
 from geodp.web.estimates import mechanisms
 from geodp.web.fields import Fields, number, one_of
 from geodp.web.question import STATISTICS, ball_of, promise_of
+from geodp.web.sent import Upload, held_of, shown
 from geodp.web.tasks import Purpose, ReleaseTask, Task, inference_task
 
 INFERENCE = "inference"
@@ -29,17 +23,6 @@ RELEASED: dict[str, Callable[[gd.Ball], gd.Statistic]] = STATISTICS | {INFERENCE
 """What can be released here; an inference is of the Fréchet mean."""
 DEFAULT_CONFIDENCE = 0.95
 HEADERS = {"": None, "yes": True, "no": False}
-_ENDINGS = (".npy", ".npz", ".csv", ".tps", ".txt")
-_LONGEST_NAME = 60
-
-
-@final
-@dataclass(frozen=True)
-class Upload:
-    """A file that was sent with the form; no name means none was."""
-
-    name: str
-    stream: BinaryIO
 
 
 def task_of(fields: Fields, upload: Upload | None) -> Task | None:
@@ -55,15 +38,16 @@ def task_of(fields: Fields, upload: Upload | None) -> Task | None:
     choice = {"best": None} | mechanisms()
     fields.read("mechanism", lambda text: one_of(text, "The mechanism", choice))
     confidence = fields.read("confidence", _confidence)
+    fields.read("key", _text)
     purpose = _purpose(fields)
     layout = None if ball is None else fields.read("layout", lambda text: _layout(text, ball))
     header = fields.read("header", lambda text: one_of(text, "The header", HEADERS))
-    records = None
-    if ball is not None and layout is not None and "header" not in fields.errors:
-        records = fields.read("file", lambda text: _records(text, upload, layout, header, ball))
-    if fields.errors or ball is None or statistic is None or promise is None or records is None:
+    held = None
+    if ball is not None and layout is not None and not {"header", "key"} & set(fields.errors):
+        held = held_of(fields, upload, layout, header, ball)
+    if fields.errors or ball is None or statistic is None or promise is None or held is None:
         return None
-    common = (records, _shown(fields, upload), ball, promise, purpose)
+    common = (held, shown(fields, upload), ball, promise, purpose)
     named = fields.text("mechanism")
     name = None if named == "best" else named
 
@@ -71,9 +55,10 @@ def task_of(fields: Fields, upload: Upload | None) -> Task | None:
         considered = None if name is None else [parse_mechanism(name)]
         plan = gd.plan(
             statistic,
-            len(records),
+            held.n,
             promise,
             considered,
+            entities=held.entities,
             ledger=purpose.ledger,
             dataset=purpose.dataset,
             group=purpose.group,
@@ -102,6 +87,7 @@ def _planned(fields: Fields, make: Callable[[], Task]) -> Task | None:
 def _purpose(fields: Fields) -> Purpose:
     """Whose records they are and who pays, with a sentence beside what does not fit."""
     unit = fields.read("unit", _text) or None
+    column = fields.read("entities", _text) or None
     paying = fields.read("ledger", _ledger)
     dataset = fields.read("dataset", _text) or None
     group = fields.read("group", _text) or None
@@ -112,9 +98,15 @@ def _purpose(fields: Fields) -> Purpose:
             fields.wrong(name, "This belongs to a ledger: name the ledger too.")
     if paying is not None and unit and unit != paying.unit:
         fields.wrong("unit", f"The ledger protects one {paying.unit}: use its unit.")
+    if column and _unit_of(unit, paying) == "record":
+        fields.wrong("unit", "With a column of ids the unit is what an id names, such as person.")
     if dataset and "group" not in fields.errors:
         fields.read("group", lambda _: part_of(dataset, group))
-    return Purpose(unit, paying, dataset, group)
+    return Purpose(unit, paying, dataset, group, column)
+
+
+def _unit_of(unit: str | None, paying: gd.Ledger | None) -> str | None:
+    return unit if unit or paying is None else paying.unit
 
 
 def _confidence(text: str) -> float:
@@ -137,51 +129,3 @@ def _layout(text: str, ball: gd.Ball) -> Layout:
     if text and text not in LAYOUTS:
         raise InputError(f"The layout is one of {', '.join(LAYOUTS)}, or none.")
     return layout_for(ball.space, layout=text or None)
-
-
-def _records(
-    path: str, upload: Upload | None, layout: Layout, header: bool | None, ball: gd.Ball
-) -> Any:
-    if upload is not None and path:
-        raise InputError("Name a file on this machine or send one, not both.")
-    if upload is None:
-        if not path:
-            raise InputError("Name the file of records, or send one.")
-        if path == "-":
-            raise InputError("The page has no standard input; name a file.")
-        return _enough(ball.accept(read_layout(path, layout, header=header)))
-    with _kept(upload) as place:
-        try:
-            found = read_layout(place, layout, header=header)
-            return _enough(ball.accept(found).copy())
-        except InputError as error:
-            raise InputError(str(error).replace(str(place.parent) + os.sep, "")) from error
-
-
-def _enough(records: Any) -> Any:
-    if len(records) < 2:
-        raise InputError("A release needs at least two records.")
-    return records
-
-
-@contextmanager
-def _kept(upload: Upload) -> Iterator[Path]:
-    """The upload in a directory that nobody else may read, for as long as it is needed."""
-    with tempfile.TemporaryDirectory(prefix="geodp-") as folder:
-        place = Path(folder) / _safe(upload.name)
-        with place.open("wb") as file:
-            while block := upload.stream.read(2**20):
-                file.write(block)
-        yield place
-
-
-def _safe(name: str) -> str:
-    """A file name of plain letters that keeps its ending."""
-    stem, ending = os.path.splitext(Path(name.replace("\\", "/")).name)
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in stem)
-    known = ending.lower() if ending.lower() in _ENDINGS else ""
-    return (kept[:_LONGEST_NAME] or "upload") + known
-
-
-def _shown(fields: Fields, upload: Upload | None) -> str:
-    return fields.text("file") if upload is None else _safe(upload.name)

@@ -69,5 +69,5 @@ class Plans:
         with planned.lock:
             if planned.outcome is None:
                 planned.outcome = planned.task.run(planned.request_id)
-                planned.task = replace(planned.task, records=None)  # type: ignore[type-var]
+                planned.task = replace(planned.task, held=None)  # type: ignore[type-var]
             return planned.outcome

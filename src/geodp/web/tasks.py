@@ -18,6 +18,7 @@ from geodp.verbs.infer_plan import Prepared, prepared
 from geodp.verbs.paying import price_of
 from geodp.verbs.plan_table import Plan
 from geodp.verbs.replaced import Division
+from geodp.web.sent import Held
 
 Outcome: TypeAlias = "gd.Release | gd.Inference"
 
@@ -31,6 +32,7 @@ class Purpose:
     ledger: gd.Ledger | None = None
     dataset: str | None = None
     group: str | None = None
+    column: str | None = None  # of ids: all records of one id count as one
 
     def keywords(self, request_id: str) -> dict[str, Any]:
         """What the verbs are told."""
@@ -41,8 +43,19 @@ class Purpose:
 
     @property
     def record_is(self) -> str:
-        """What one record is, in a word."""
-        return self.unit or ("record" if self.ledger is None else self.ledger.unit)
+        """What one unit is, in a word: a record, or all records of one id."""
+        alone = "record" if self.column is None else "person"
+        return self.unit or (alone if self.ledger is None else self.ledger.unit)
+
+    @property
+    def counted(self) -> str:
+        """What n counts, in a word."""
+        return "records" if self.column is None else f"{self.record_is}s"
+
+    @property
+    def alone(self) -> bool:
+        """Whether each record is said to be all that there is of something other than a record."""
+        return self.column is None and self.record_is != "record"
 
     def document(self) -> dict[str, Any]:
         """For a plan's digest."""
@@ -52,17 +65,18 @@ class Purpose:
             "ledger": paying,
             "dataset": self.dataset,
             "group": self.group,
+            "entities": self.column,
         }
 
 
 class Task(ABC):
     """Something that spends, asked for and not yet done; its records are held, and shown nowhere.
 
-    A frozen dataclass with ``records``, ``source``, ``ball``, ``guarantee`` and ``purpose``, so
+    A frozen dataclass with ``held``, ``source``, ``ball``, ``guarantee`` and ``purpose``, so
     that it can be kept without its records when it is done.
     """
 
-    records: Any
+    held: Held | None
     source: str
     ball: gd.Ball
     guarantee: Guarantee
@@ -80,6 +94,12 @@ class Task(ABC):
     @abstractmethod
     def done(self, request_id: str) -> Outcome:
         """Do it."""
+
+    @property
+    def held_records(self) -> Held:
+        """The records, which are there until it is done."""
+        assert self.held is not None
+        return self.held
 
     def document(self) -> dict[str, Any]:
         """Everything public that is about to be done."""
@@ -106,7 +126,7 @@ class Task(ABC):
 class ReleaseTask(Task):
     """A release by the mechanism that its plan chose."""
 
-    records: Any = field(repr=False)
+    held: Held | None = field(repr=False)
     source: str
     ball: gd.Ball
     guarantee: Guarantee
@@ -121,7 +141,7 @@ class ReleaseTask(Task):
 
     @property
     def n(self) -> int:
-        """The number of records."""
+        """The number of records, or of entities."""
         return self.plan.n
 
     def plan_document(self) -> dict[str, Any]:
@@ -129,7 +149,9 @@ class ReleaseTask(Task):
 
     def done(self, request_id: str) -> gd.Release:
         paid = self.purpose.keywords(request_id)
-        return gd.release(self.records, self.statistic, self.guarantee, self.mechanism, **paid)
+        held = self.held_records
+        paid |= {"entities": held.entities}
+        return gd.release(held.records, self.statistic, self.guarantee, self.mechanism, **paid)
 
 
 @final
@@ -148,7 +170,7 @@ class Part:
 class InferenceTask(Task):
     """A mean with its region and the variance, to one promise together."""
 
-    records: Any = field(repr=False)
+    held: Held | None = field(repr=False)
     source: str
     ball: gd.Ball
     guarantee: Guarantee
@@ -165,7 +187,7 @@ class InferenceTask(Task):
 
     @property
     def n(self) -> int:
-        """The number of records."""
+        """The number of records, or of entities."""
         return self.ready.n
 
     @property
@@ -191,12 +213,14 @@ class InferenceTask(Task):
         }
 
     def done(self, request_id: str) -> gd.Inference:
+        held = self.held_records
         found = gd.infer(
-            self.records,
+            held.records,
             self.ball,
             self.guarantee,
             self.confidence,
             mechanism=self.asked_mechanism,
+            entities=held.entities,
             **self.purpose.keywords(request_id),
         )
         assert isinstance(found, gd.Inference)
@@ -204,7 +228,7 @@ class InferenceTask(Task):
 
 
 def inference_task(
-    records: Any,
+    held: Held,
     source: str,
     ball: gd.Ball,
     guarantee: Guarantee,
@@ -217,7 +241,7 @@ def inference_task(
     ``ConditionError`` where no finite region is possible, ``LedgerRefusal`` where the ledger would
     not pay for all of it.
     """
-    ready = prepared(ball, len(records), guarantee, confidence, {"mechanism": mechanism})
+    ready = prepared(ball, held.n, guarantee, confidence, {"mechanism": mechanism})
     ledger = purpose.ledger
     notion = None if ledger is None else ledger.budget.notion
     parts, total = [], Fraction(0)
@@ -236,5 +260,5 @@ def inference_task(
             )
         budget = ledger.budget.to_json(ledger.budget.limit - left)
     priced = "" if notion is None else shown(total)
-    common = (records, source, ball, guarantee, purpose)
+    common = (held, source, ball, guarantee, purpose)
     return InferenceTask(*common, ready, mechanism, tuple(parts), priced, budget)
