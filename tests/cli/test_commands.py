@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import geodp as gd
 from geodp.cli import main
 from geodp.cli.strategies import MECHANISMS
+from geodp.io import read_receipt
 
 COMMANDS = ("inspect", "plan", "calibrate", "release", "verify", "report")
 
@@ -345,9 +346,9 @@ def test_the_library_reads_what_the_command_wrote(tensors, tmp_path):
 def test_a_document_of_infer_is_no_single_receipt(tmp_path, kind):
     path = tmp_path / "inference.json"
     path.write_text(json.dumps({"schema": f"geodp/{kind}/v1", "releases": {}}))
-    result = run("report", path, "--out", tmp_path / "page.html")
-    assert result.exit_code == 2
-    assert "holds several receipts, under 'releases'" in result.stderr
-    result = run("verify", path)  # which reads whole ones: this one is spoilt
-    assert result.exit_code == 2
-    assert result.stderr.startswith("Error: The ")
+    with pytest.raises(gd.InputError, match="holds several receipts, under 'releases'"):
+        read_receipt(path)
+    for words in (("verify", path), ("report", path, "--out", tmp_path / "page.html")):
+        result = run(*words)  # which read whole ones: this one is spoilt
+        assert result.exit_code == 2
+        assert result.stderr.startswith("Error: The ")

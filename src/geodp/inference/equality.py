@@ -73,6 +73,12 @@ class Difference:
         """Of the difference, sampling error and privacy noise together."""
         return self.sampling + self.noise
 
+    @property
+    def half_axes(self) -> Array:
+        """Half lengths of the principal axes of its region, the longest first."""
+        values = np.linalg.eigvalsh(self.covariance)[::-1]
+        return np.asarray(np.sqrt(self.quantile * np.maximum(values, 0.0)))
+
     def __repr__(self) -> str:
         return (
             f"Difference of two means on {self.space.spec}: length {self.distance:.4g}; {self.test}"

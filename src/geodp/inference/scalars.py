@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from geodp.arguments import real_array
 from geodp.errors import InputError
-from geodp.spaces.base import Array
+from geodp.spaces.base import Array, Space
 
 
 def scalar_of(f: Callable[[Array], float], x: Array) -> float:
@@ -60,3 +60,44 @@ def angle_to(direction: ArrayLike) -> Callable[[Array], float]:
         return 2 * math.atan2(float(np.linalg.norm(v - u)), float(np.linalg.norm(v + u)))
 
     return angle
+
+
+TENSOR_SCALARS: dict[str, Callable[[Array], float]] = {
+    "mean-diffusivity": mean_diffusivity,
+    "fractional-anisotropy": fractional_anisotropy,
+}
+ANGLE = "angle-to:"
+
+
+def parse_scalar(text: str, space: Space) -> Callable[[Array], float]:
+    """A scalar function by its name: those of tensors on SPD, ``angle-to:0,0,1`` on spheres.
+
+    Raises
+    ------
+    InputError : there is no such function on this space.
+
+    Examples
+    --------
+    >>> import geodp as gd
+    >>> parse_scalar("mean-diffusivity", gd.SPD(3))(np.eye(3))
+    1.0
+    """
+    kind = space.spec.split(":")[0] if len(space.factors) == 1 else "product"
+    if kind == "spd" and text in TENSOR_SCALARS:
+        return TENSOR_SCALARS[text]
+    if kind == "sphere" and text.startswith(ANGLE):
+        return _angle(text.removeprefix(ANGLE), space)
+    raise InputError(
+        f"There is no scalar {text!r} of points of {space.spec}. Of tensors there are "
+        f"{' and '.join(TENSOR_SCALARS)}, of directions {ANGLE}X,Y,Z."
+    )
+
+
+def _angle(text: str, sphere: Space) -> Callable[[Array], float]:
+    try:
+        direction = [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"After {ANGLE} come numbers with commas between, as 0,0,1.") from error
+    if len(direction) != sphere.dim + 1:
+        raise InputError(f"A direction on {sphere.spec} has {sphere.dim + 1} entries.")
+    return angle_to(direction)

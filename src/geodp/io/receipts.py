@@ -17,8 +17,16 @@ def read_receipt(path: str | os.PathLike[str]) -> Release:
 
     ``InputError`` where there is no file, no JSON, or no receipt of the known schema.
     """
-    document = read_written(path)
-    _check_kind(document, named(path))
+    return receipt_of(read_written(path), named(path))
+
+
+def receipt_of(document: Any, name: str) -> Release:
+    """The release of a receipt that was read; ``name`` is what it was read from, in words."""
+    if is_inference(document):
+        raise InputError(
+            f"{name} is what infer wrote and holds several receipts, under 'releases'. Make the "
+            "whole of it with gd.Inference.from_json, or save those one by one."
+        )
     try:
         return Release.from_json(document)
     except (OverflowError, RecursionError) as error:
@@ -38,10 +46,7 @@ def read_written(path: str | os.PathLike[str]) -> Any:
     return document
 
 
-def _check_kind(document: object, name: str) -> None:
+def is_inference(document: object) -> bool:
+    """Whether infer wrote it, by its schema: with one region, or with those of groups."""
     kind = document.get("schema") if isinstance(document, dict) else None
-    if kind in ("geodp/inference/v1", "geodp/groups/v1"):
-        raise InputError(
-            f"{name} is what infer wrote and holds several receipts, under 'releases'. Save those "
-            "one by one."
-        )
+    return kind in ("geodp/inference/v1", "geodp/groups/v1")

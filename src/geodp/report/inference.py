@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from geodp.errors import InputError
+from geodp.errors import GeodpError, InputError
+from geodp.inference.document import inference_of
 from geodp.inference.groups import Groups
 from geodp.inference.result import Inference
+from geodp.inference.scalars import parse_scalar
+from geodp.ledger.check import Check
 from geodp.report import parts
+from geodp.report.groups import comparison
 from geodp.report.page import html
 from geodp.report.spaces import Table, number
+from geodp.spaces.base import Array
+from geodp.verbs.verify_document import verify_document
 
+Scalar: TypeAlias = Callable[[Array], float]
+Rows: TypeAlias = "tuple[tuple[str, tuple[str, ...]], ...]"
 _END = "</h1>\n"
+_WHOLE = ("sum", "records", "results", "groups")  # checks of the document beside its receipts
 
 
-def inference_html(found: Inference | Groups) -> str:
-    """One self-contained page: picture and tables of the regions, intervals, split, receipts."""
+def inference_html(
+    found: Inference | Groups,
+    scalars: Mapping[str, Scalar] | None = None,
+    checks: Sequence[Check] = (),
+) -> str:
+    """One self-contained page: picture and tables of the regions, intervals, split, receipts.
+
+    Parameters
+    ----------
+    found : what ``gd.infer`` returned; groups are compared too.
+    scalars : scalar functions of the mean by name, which get intervals of their own.
+    checks : of the document that it was read from.
+    """
     groups = _groups(found)
     releases, titles = [], []
     for label, one in groups.items():
@@ -28,15 +48,22 @@ def inference_html(found: Inference | Groups) -> str:
             releases.append(release)
             titles.append(f"{label}: {name}" if label else name)
     page = html(releases, titles=titles)
-    sections = [section(label, one) for label, one in groups.items()]
-    notes = parts.bullets(list(found.notes)) if isinstance(found, Groups) else ""
-    body = f"{_picture(found)}{''.join(sections)}{notes}<h2>Receipts</h2>\n"
+    compared = comparison(found) if isinstance(found, Groups) else ""
+    sections = [section(label, one, scalars) for label, one in groups.items()]
+    whole = parts.check_rows(checks) if checks else ""
+    checked = f"<h2>Checks of the document</h2>\n{whole}" if checks else ""
+    body = f"{_picture(found)}{compared}{''.join(sections)}{checked}<h2>Receipts</h2>\n"
     return page.replace(_END, f"{_END}{body}", 1).replace(
         f"{len(releases)} releases", "Mean, region and variance"
     )
 
 
-def inference_report(found: Inference | Groups, path: str | Path) -> None:
+def inference_report(
+    found: Inference | Groups,
+    path: str | Path,
+    scalars: Mapping[str, Scalar] | None = None,
+    checks: Sequence[Check] = (),
+) -> None:
     """Write ``inference_html`` to a file.
 
     Examples
@@ -46,17 +73,46 @@ def inference_report(found: Inference | Groups, path: str | Path) -> None:
     >>> ball = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
     >>> inference_report(gd.infer(np.zeros((50, 2)), ball, gd.GaussianDP(1)), "/dev/null")
     """
+    text = inference_html(found, scalars, checks)
     try:
-        Path(path).write_text(inference_html(found), encoding="utf-8")
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"The report {str(path)!r} cannot be written.") from error
+
+
+def document_report(document: object, path: str | Path, scalars: Sequence[str] = ()) -> int:
+    """Write the page of a document that infer wrote, and return how many receipts it holds.
+
+    ``scalars`` are names as for ``parse_scalar``. A document that fails its checks is shown with
+    the failures.
+
+    Raises
+    ------
+    InputError : it is no such document, a scalar is not one of its space, or the page cannot be
+        written.
+
+    Examples
+    --------
+    >>> import numpy as np, geodp as gd
+    >>> ball = gd.Ball(gd.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> document = gd.infer(np.zeros((50, 2)), ball, gd.GaussianDP(1)).to_json()
+    >>> document_report(document, "/dev/null")
+    5
+    """
+    checks = [one for one in verify_document(document) if one.name.rsplit(": ", 1)[-1] in _WHOLE]
+    found = inference_of(document)
+    groups = _groups(found).values()
+    space = next(iter(groups)).mean.space
+    functions = {name: parse_scalar(name, space) for name in scalars}
+    inference_report(found, path, functions, checks)
+    return sum(len(one.releases) for one in groups)
 
 
 def _groups(found: Inference | Groups) -> Mapping[str, Inference]:
     return found.inferences if isinstance(found, Groups) else {"": found}
 
 
-def section(label: str, one: Inference) -> str:
+def section(label: str, one: Inference, scalars: Mapping[str, Scalar] | None = None) -> str:
     """Tables of one inference: region, intervals, principal directions and split; its notes."""
     region = one.region
     level = f"{100 * region.confidence:g} %"
@@ -70,8 +126,9 @@ def section(label: str, one: Inference) -> str:
         for name, found in named.items()
         if found is not None
     )
-    if intervals:
-        tables.append(Table(f"{level} intervals", ("value", "from", "to"), intervals))
+    more, refused = _scalars(one, scalars or {})
+    if intervals or more:
+        tables.append(Table(f"{level} intervals", ("value", "from", "to"), intervals + more))
     shares = tuple(
         (f"direction {i}", (number(way.variance**0.5), f"{100 * way.share:.3g} %"))
         for i, way in enumerate(one.principal_directions(), 1)
@@ -82,11 +139,28 @@ def section(label: str, one: Inference) -> str:
     tables.append(Table(f"How {one.guarantee.label} was divided", (), split))
     head = f"<h2>{escape(label)}</h2>\n" if label else ""
     seeded = "" if one.private else parts.warning("NOT PRIVATE: the noise was seeded.")
-    return head + seeded + "".join(map(parts.table, tables)) + parts.bullets(one.notes)
+    return head + seeded + "".join(map(parts.table, tables)) + parts.bullets([*one.notes, *refused])
+
+
+def _scalars(one: Inference, scalars: Mapping[str, Scalar]) -> tuple[Rows, list[str]]:
+    """Rows of the scalar functions, and why some have no interval."""
+    rows: list[tuple[str, tuple[str, ...]]] = []
+    refused = []
+    for name, function in scalars.items():
+        try:
+            found = one.function(function)
+        except InputError as error:
+            refused.append(f"The {name} has no interval. {error}")
+        else:
+            rows.append((name, tuple(number(x) for x in (found.value, found.low, found.high))))
+    return tuple(rows), refused
 
 
 def _picture(found: Inference | Groups) -> str:
-    drawn = region_svg(found)
+    try:
+        drawn = region_svg(found)
+    except (GeodpError, ValueError):  # of a document that fails its checks
+        return "<p>There is no picture: the regions do not fit together.</p>\n"
     if drawn is None:
         return "<p>The picture needs matplotlib: install the extra geodp[plot].</p>\n"
     data = base64.b64encode(drawn).decode("ascii")

@@ -10,6 +10,7 @@ from html import escape
 from numpy.typing import ArrayLike
 
 from geodp.errors import SpaceError
+from geodp.ledger.check import Check
 from geodp.ledger.neighbours import replaced_thing
 from geodp.ledger.receipt import Release
 from geodp.plots.plot import figure_size
@@ -141,11 +142,16 @@ def _replaced(release: Release) -> Iterable[tuple[str, str]]:
 
 def checks(release: Release) -> str:
     """The outcome of ``gd.verify``."""
+    return check_rows(verify(release))
+
+
+def check_rows(found: Iterable[Check]) -> str:
+    """Checks with their outcome, as a table."""
     rows = "".join(
         f'<tr class="{"pass" if check.passed else "fail"}"><td>'
         f"{'✓ pass' if check.passed else '✗ FAIL'}</td><td>{escape(check.name)}</td>"
         f"<td>{escape(check.detail)}</td></tr>\n"
-        for check in verify(release)
+        for check in found
     )
     return f'<div class="wide"><table class="checks">\n<tbody>\n{rows}</tbody>\n</table></div>\n'
 
