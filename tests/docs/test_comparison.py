@@ -118,3 +118,13 @@ def test_pyriemann_keeps_the_bound_in_a_part_of_that_run() -> None:
 
     found = row("pyriemann", pyriemann_mean(), gd.Ball(gd.SPD(3), np.eye(3), 1.5), 3, 5)
     assert 0.5 < found["largest_over_bound"] <= 1.0
+
+
+def test_a_fixed_tolerance_errs_at_square_volts() -> None:
+    """The tutorial on EEG: the log-Euclidean norm of one step at one covariance, in µV² and V²."""
+    geometry = pytest.importorskip("pyriemann.geometry.tangentspace")
+    step, at = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, 2.0])
+    exact = np.sqrt(2) * np.log(2)  # of the logarithm's derivative, log(2) off the diagonal
+    assert geometry.norm(step, at, metric="logeuclid") == pytest.approx(exact, rel=1e-12)
+    off = geometry.norm(1e-12 * step, 1e-12 * at, metric="logeuclid") / exact
+    assert off == pytest.approx(1.14, abs=0.005)
