@@ -82,7 +82,7 @@ def _by_spec(files: Sequence[str], given: Given) -> Asked:
     spec, stated = spec_and_options(files, given)
     if spec.inference is not None:
         raise InputError("At $.request.infer: this spec asks for an inference; use geodp infer.")
-    domain: Any = spec.statistic.ball
+    domain = spec.domain
     layout = layout_for(spec.space, **{name: given[name] for name in SPELLED})
     considered = spec.considered
     if spec.footpoint is None:
@@ -116,7 +116,7 @@ def spec_and_options(files: Sequence[str], given: Given) -> tuple[Spec, dict[str
     column = {} if spec.entities is None else {"entities": spec.entities}
     if not column and given["entities"] is None:
         spec.grouped(None, 0)  # refuses where its statistic needs ids
-    domain = spec.statistic.ball
+    domain = spec.domain
     unit = {"physical_unit": None if domain is None else domain.physical_unit}
     replaced = {} if spec.replaced is None else {"replaced": spec.replaced}
     return spec, dict(given) | column | unit | replaced

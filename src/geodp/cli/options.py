@@ -191,8 +191,8 @@ statistic_option = click.option(
     "--statistic",
     type=click.Choice(STATISTICS),
     help="What to release: frechet-mean (default), or a relative of it that estimates another "
-    "point. The extrinsic mean (spheres and shapes) needs no ball; the median needs --mechanism "
-    "k-norm-gradient.",
+    "point; or frechet-variance, the mean squared distance from the mean, a number. The extrinsic "
+    "mean (spheres and shapes) needs no ball; the median needs --mechanism k-norm-gradient.",
 )
 
 bound_option = click.option(

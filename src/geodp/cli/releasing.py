@@ -64,7 +64,8 @@ _SEEDED = (
 @progress_option
 @options.json_option
 def release(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
-    """Release the Fréchet mean of the records in FILE (- for standard input), or a relative of it.
+    """Release the Fréchet mean of the records in FILE (- for standard input), a relative of it, or
+    their Fréchet variance.
 
     FILE is .npy, .npz, CSV (with --header or --no-header), TPS or NIfTI. Records outside the ball
     are moved to its edge, and what is no point of the space to its centre, silently: look at the
@@ -120,7 +121,8 @@ def _subject(request: Asked) -> tuple[Any, Entities | None, gd.Statistic]:
         found, ids = grouping.read(request.files, given, layout)
         groups = request.entities(ids, len(found))
         request.check_count(len(found if groups is None else groups))
-        return (found if mean.ball is None else mean.ball.accept(found)), groups, mean
+        domain = request.domain
+        return (found if domain is None else domain.accept(found)), groups, mean
     if request.files:
         raise InputError("Give records or a --value, not both.")
     for name in ("entities", "per_entity"):

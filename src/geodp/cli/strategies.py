@@ -22,6 +22,7 @@ _STATISTICS: dict[str, Callable[[Any], gd.Statistic]] = {
     "frechet-median": gd.FrechetMedian,
     "tangent-mean": gd.TangentMean,
     EXTRINSIC: gd.ExtrinsicMean,
+    "frechet-variance": gd.FrechetVariance,
 }
 STATISTICS = tuple(_STATISTICS)
 _SMALL = 1e-3  # a radius at which every mechanism that only lacks a ball can serve

@@ -20,7 +20,13 @@ from geodp.mechanisms import Mechanism, parse_mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.spaces.base import Space
 from geodp.spaces.parse import parse_space
-from geodp.statistics import ExtrinsicMean, FrechetMean, FrechetMedian, TangentMean
+from geodp.statistics import (
+    ExtrinsicMean,
+    FrechetMean,
+    FrechetMedian,
+    FrechetVariance,
+    TangentMean,
+)
 from geodp.statistics.declarations import agreed
 from geodp.statistics.domain import Ball
 from geodp.statistics.entities import Entities, PerEntity
@@ -43,6 +49,8 @@ STATISTICS: dict[str, Callable[[Any], Statistic]] = {
     "tangent-mean": TangentMean,
     "tangent mean": TangentMean,
     "extrinsic-mean": ExtrinsicMean,
+    "frechet-variance": FrechetVariance,
+    "Fréchet variance": FrechetVariance,
 }
 """Statistics by their names on the command line and on receipts."""
 
@@ -51,6 +59,8 @@ STATISTICS: dict[str, Callable[[Any], Statistic]] = {
 @dataclass(frozen=True, eq=False)
 class Spec:
     """What a spec file asks for; ``n`` is None where the data say how many there are.
+
+    ``space`` and ``domain`` are those of the records; the statistic may live elsewhere.
 
     With ``entities``, the column of the records' file with their ids, or a ``rule`` in the
     statistic's name, the unit is an entity and n their number.
@@ -67,6 +77,7 @@ class Spec:
     footpoint: Footpoint = None
     replaced: str | None = None
     inference: InferenceSpec | None = None
+    domain: Ball | None = None
 
     def check_count(self, n: int) -> None:
         """``InputError`` where the data have another number of records, or of entities."""
@@ -184,7 +195,10 @@ def spec_of(document: Any, declared: Declared | None = None) -> Spec:
     with _at("$.request.space"):
         space = parse_space(request["space"])
     if request.get("about") is not None:
-        raise InputError("At $.request.about: numbers about records are not asked for by a spec.")
+        raise InputError(
+            "At $.request.about: it is a receipt's. A spec of a number about records states their "
+            "own space and domain, and the statistic frechet-variance."
+        )
     domain, found = request["domain"], {} if declared is None else declared(space)
     ball = None if domain is None else _ball(space, domain, found)
     with _at("$.request.guarantee"):
@@ -205,7 +219,7 @@ def spec_of(document: Any, declared: Declared | None = None) -> Spec:
     if column is not None and rule is None:
         rule = EntityMean()
     head = (space, statistic, guarantee, request["mechanism"], request["unit"], n, column, rule)
-    return Spec(*head, footpoint, replaced, inference)
+    return Spec(*head, footpoint, replaced, inference, ball)
 
 
 def _inference(stated: Any, statistic: Statistic, name: str) -> InferenceSpec | None:
