@@ -156,6 +156,14 @@ def test_a_value_of_another_shape_is_refused(whole, part, value):
         verify_document(edited(whole, value, "releases", part, "outcome", "value"))
 
 
+def test_an_infinite_footpoint_is_found_without_a_warning():
+    ball = gd.Ball(gd.SPD(2), np.eye(2), 1.0)
+    z = np.random.default_rng(1).uniform(-0.3, 0.3, (100, 3))
+    document = gd.infer(gd.SPD(2).exp_coords(np.eye(2), z), ball, gd.GaussianDP(3)).to_json()
+    path = ("releases", "mean", "outcome", "stages", 0, "footpoint", 1, 1)
+    assert "mean, scale" in failed(edited(document, np.inf, *path))
+
+
 @pytest.fixture(scope="module")
 def two():
     by = np.repeat(["a", "b"], 50)

@@ -76,8 +76,8 @@ def infer(
         ``split``.
     spread : a public length to which tangent vectors are cut for the covariance, which then costs
         less noise. Records farther from the mean make the region too small.
-    by, by_name, by_public : a label for each record; one inference for each label, composed in
-        parallel. Say ``by_public=True`` only if labels and group sizes are public.
+    by, by_name, by_public : a label for each record, texts or integers; one inference for each,
+        composed in parallel. Say ``by_public=True`` only if labels and group sizes are public.
     entities : as for ``release``; the target is then the mean of the persons' means. With ``by``
         all records of a person have one label, and the sizes are numbers of persons.
     unit, ledger, dataset, group, request_id, rng : as for ``release``.
@@ -91,6 +91,7 @@ def infer(
     ------
     ConditionError : too few records, a smeary domain, or noise too large for a finite region.
     LedgerRefusal : the ledger cannot pay for all of it; nothing is spent.
+    MismatchError : unit, neighbours or records are not those that the ledger knows.
 
     Examples
     --------

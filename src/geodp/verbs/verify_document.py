@@ -51,7 +51,8 @@ def verify_document(document: object) -> list[Check]:
         raise InputError("This is neither a receipt nor a document of infer, by its schema.")
     assert isinstance(document, Mapping)
     try:
-        return _KINDS[kind](document)
+        with np.errstate(all="ignore"):  # numbers that no honest document has fail their checks
+            return _KINDS[kind](document)
     except GeodpError:
         raise
     except KeyError as error:
