@@ -83,7 +83,7 @@ def _by_spec(files: Sequence[str], given: Given) -> Asked:
     if spec.inference is not None:
         raise InputError("At $.request.infer: this spec asks for an inference; use geodp infer.")
     domain = spec.domain
-    layout = layout_for(spec.space, **{name: given[name] for name in SPELLED})
+    layout = layout_for(spec.space, **{name: stated[name] for name in SPELLED})
     considered = spec.considered
     if spec.footpoint is None:
         considered = strategies.mechanisms(given, layout, spec.mechanism)
@@ -113,13 +113,16 @@ def spec_and_options(files: Sequence[str], given: Given) -> tuple[Spec, dict[str
         raise InputError("The spec states the share for replaced records; leave out --replaced.")
     if spec.entities is not None and given["entities"] is not None:
         raise InputError("The spec names the column of ids itself; leave out --entities.")
+    if spec.columns is not None and given["columns"] is not None:
+        raise InputError("The spec names the columns itself; leave out --columns.")
     column = {} if spec.entities is None else {"entities": spec.entities}
     if not column and given["entities"] is None:
         spec.grouped(None, 0)  # refuses where its statistic needs ids
     domain = spec.domain
     unit = {"physical_unit": None if domain is None else domain.physical_unit}
     replaced = {} if spec.replaced is None else {"replaced": spec.replaced}
-    return spec, dict(given) | column | unit | replaced
+    spelled = {} if spec.columns is None else {"columns": spec.columns}
+    return spec, dict(given) | column | unit | replaced | spelled
 
 
 def _dashed(name: str) -> str:

@@ -69,6 +69,6 @@ def _by_spec(files: Sequence[str], given: Given) -> AskedInference:
     how = spec.check_inference().keywords | {"mechanism": spec.of_the_mean}
     domain = spec.statistic.ball
     assert domain is not None
-    layout = layout_for(spec.space, **{name: given[name] for name in SPELLED})
+    layout = layout_for(spec.space, **{name: stated[name] for name in SPELLED})
     head = (layout, spec.guarantee, domain, how, spec.unit)
     return AskedInference(*head, files[1:], stated, spec)

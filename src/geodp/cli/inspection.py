@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from geodp.cli import build, grouping, options, reading
+from geodp.cli.asking import SPELLED
 from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError
@@ -49,8 +50,8 @@ def inspect(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     ball = build.ball(given, layout, required=False, declared_alone=True)
     reference = None
     if given["reference"] is not None:
-        names = ("layout", "columns", "lonlat", "poincare")
-        of_cell = layout_for(space.cell, **{name: given[name] for name in names})
+        spelled = {name: given[name] for name in SPELLED}
+        of_cell = layout_for(space.cell, **spelled | ({"columns": None} if layout.names else {}))
         reference = read_point(given["reference"], of_cell, "The reference")
         if not space.cell.contains(reference):
             raise InputError(f"The reference is no point of {space.cell.spec}.")

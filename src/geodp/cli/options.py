@@ -25,6 +25,16 @@ def writable_text(ctx: click.Context, param: click.Parameter, value: str | None)
         raise click.BadParameter(str(error), ctx, param) from error
 
 
+def _columns(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | tuple[str, ...] | None:
+    """An order of a matrix's components, or else the names of columns."""
+    text = writable_text(ctx, param, value)
+    if text is None or text in matrices_layout.LAYOUTS:
+        return text
+    return tuple(name.strip() for name in text.split(","))
+
+
 def _all(*options: Decorator[Any]) -> Decorator[Any]:
     def decorate(command: Any) -> Any:
         for option in reversed(options):
@@ -57,8 +67,11 @@ layout_options = _all(
     ),
     click.option(
         "--columns",
-        type=click.Choice(tuple(matrices_layout.LAYOUTS)),
-        help="The same for SPD matrices alone.",
+        callback=_columns,
+        metavar="NAME,NAME,...",
+        help="The columns of a CSV file that spell a point, by the header's names, in the order of "
+        "the layout; others are passed over. Or full, lower, upper or diagonal-first, as by "
+        "--layout, for SPD matrices.",
     ),
     click.option("--lonlat", is_flag=True, help="Directions as longitude, latitude in degrees."),
     click.option("--poincare", is_flag=True, help="Hyperbolic points in Poincaré's unit ball."),

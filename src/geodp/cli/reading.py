@@ -14,6 +14,7 @@ from geodp.io.nifti import Grid, Volume, is_volume
 from geodp.io.parquet import ParquetFacts
 from geodp.io.places import Places, places_of
 from geodp.io.records import is_parquet, read_layout
+from geodp.io.source import named
 from geodp.spaces.base import Space
 from geodp.statistics.declarations import agreed
 
@@ -69,7 +70,8 @@ def _single(files: Sequence[str], given: Given) -> str:
 def columns(files: Sequence[str], given: Given, layout: Layout) -> str:
     """What the numbers of a record are, in words: as declared, or as a volume's header says."""
     if not is_volume(files[0]):
-        return layout.columns
+        among = f", in the columns {', '.join(layout.names)}" if layout.names else ""
+        return layout.columns + among
     order = _declared(given).order_of(Volume.open(files[0]))
     return in_words(order, layout.space.cell.point_shape[0])
 
@@ -85,6 +87,7 @@ def grid(files: Sequence[str], given: Given) -> Places | Grid | None:
 def _volumes(files: Sequence[str], given: Given, layout: Layout) -> Any:
     if given["key"] is not None or given["header"] is not None:
         raise InputError("A NIfTI file has no keys and no header line; leave these options out.")
+    layout.check_unnamed(named(files[0]))
     declared = _declared(given)
     if given["subjects"]:
         return read_subjects(files, layout.space, declared)

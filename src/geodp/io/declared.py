@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from geodp.errors import InputError
 from geodp.io import directions, landmarks, matrices_layout
 from geodp.io.layout import Layout, plain
+from geodp.io.named_columns import checked_names
 from geodp.spaces.base import Space
 
 _LAYOUTS: dict[str, Callable[[Space], Layout]] = (
@@ -19,7 +21,7 @@ def layout_for(
     space: Space,
     *,
     layout: str | None = None,
-    columns: str | None = None,
+    columns: str | Sequence[str] | None = None,
     lonlat: bool = False,
     poincare: bool = False,
 ) -> Layout:
@@ -38,7 +40,9 @@ def layout_for(
         x2, y2, …), ``"split"`` (x1, x2, …, y1, y2, …), ``"long"`` or ``"long-from-0"`` (lines of
         specimen, landmark, x, y; landmarks numbered from 1 or 0) or ``"pkn"`` (R's arrays,
         specimens last).
-    columns : ``"full"``, ``"lower"``, ``"upper"`` or ``"diagonal-first"``, as by ``layout``.
+    columns : a list of names: the columns of a CSV file that spell a point, as its header names
+        them, in the order that the layout declares; other columns are passed over. Or one text,
+        ``"full"``, ``"lower"``, ``"upper"`` or ``"diagonal-first"``, as by ``layout``.
     lonlat : the same as ``layout="lonlat-degrees"``.
     poincare : the same as ``layout="poincare"``.
 
@@ -52,6 +56,11 @@ def layout_for(
     >>> layout_for(gd.SPD(3), layout="lower").width
     6
     """
+    if columns is not None and not isinstance(columns, str):
+        found = layout_for(space, layout=layout, lonlat=lonlat, poincare=poincare)
+        if not found.is_by_line:
+            raise InputError("In this layout a record has several lines: name no columns.")
+        return replace(found, names=checked_names(columns, found.width, found.columns))
     flags = {"lonlat-degrees": lonlat, "poincare": poincare}
     declared = [name for name in (layout, columns) if name is not None]
     declared += [name for name, is_set in flags.items() if is_set]

@@ -11,9 +11,10 @@ from geodp.io.arrays import NPY, NPZ, load_npz
 from geodp.io.declared import layout_for
 from geodp.io.id_column import without_ids
 from geodp.io.layout import Layout
+from geodp.io.named_columns import CELLS
 from geodp.io.records import is_parquet, parquet_records, stacked_points
 from geodp.io.source import named, open_bytes
-from geodp.io.table import read_table, table_lines
+from geodp.io.table import table_lines
 from geodp.spaces.base import Space
 
 
@@ -23,7 +24,7 @@ def read_grouped(
     column: str,
     *,
     layout: str | None = None,
-    columns: str | None = None,
+    columns: str | Sequence[str] | None = None,
     lonlat: bool = False,
     poincare: bool = False,
     key: str | None = None,
@@ -76,12 +77,12 @@ def grouped_layout(
                 f"{name} has no columns, and {columns[0]!r} is no file: name a file of ids, one a "
                 "line."
             )
-        if header is not True:
+        if header is not True and (header is False or not layout.names):
             raise InputError(
                 f"The column {columns[0]!r} of ids is named by the header of a CSV file: say that "
                 "its first line is one (--header; in Python header=True)."
             )
-        if layout.table is not read_table:
+        if not layout.is_by_line:
             raise InputError(
                 "In this layout a record has several lines: name a separate file of ids, one for "
                 "each record."
@@ -89,10 +90,11 @@ def grouped_layout(
         if key is not None:
             raise InputError(f"A key names an array of a .npz file; {name} is none.")
         try:
-            rest, ids = _without(stream, layout.width, columns)
+            width = CELLS if layout.names else layout.width
+            rest, ids = _without(stream, width, columns)
         except OSError as error:
             raise InputError(f"{name} cannot be read.") from error
-        return layout.points(layout.table(rest, layout.width, layout.columns, True)), ids
+        return layout.points(layout.rows(rest, True)), ids
 
 
 def _array(stream: IO[bytes], name: str, key: str | None) -> Any:

@@ -15,7 +15,7 @@ def without_ids(lines: Iterable[bytes], column: str) -> tuple[IO[bytes], list[st
 
     A line is cut at the comma beside the cell. In the first or the last column an id is therefore
     known, whatever the rest of its line holds. Elsewhere a line must have as many cells as the
-    header, or its id is missing.
+    header, commas in double quotes aside, or its id is missing.
 
     >>> rest, ids = without_ids([b"who,x,y\\n", b"ann,1,2\\n", b"bob,oops\\n"], "who")
     >>> rest.readlines(), ids
@@ -48,9 +48,23 @@ def _cut(line: bytes, place: int, last: int) -> tuple[bytes, bytes]:
         rest, _, found = text.rpartition(b",")
     else:
         parts = text.split(b",")
+        if len(parts) != last + 1:
+            parts = _pieces(parts)
         found = parts.pop(place) if len(parts) == last + 1 else b""
         rest = b",".join(parts)
     return found, rest + b"\n"
+
+
+def _pieces(parts: list[bytes]) -> list[bytes]:
+    """Cells of a line from what stands between its commas; those in double quotes end no cell."""
+    out, inside = list[bytes](), False
+    for part in parts:
+        if inside:
+            out[-1] += b"," + part
+        else:
+            out.append(part)
+        inside ^= part.count(b'"') % 2 == 1
+    return out
 
 
 def _id(cell: bytes) -> str:

@@ -9,6 +9,8 @@ from typing import IO, TypeAlias, final
 
 import numpy as np
 
+from geodp.errors import InputError
+from geodp.io.named_columns import named_rows
 from geodp.io.table import read_table
 from geodp.spaces.base import Array, Space
 
@@ -26,7 +28,7 @@ class Layout:
     that they have the shape of points but hold what is to be converted. Arrays have records along
     ``record_axis``. Text is read by ``table``, in the format of ``read_table``: lines, width,
     columns and header in, rows out; files of another format by the reader under their ending in
-    ``formats``.
+    ``formats``. ``names`` are the columns of a CSV file that spell a point, where not all do.
     """
 
     space: Space
@@ -38,6 +40,7 @@ class Layout:
     record_axis: int = 0
     table: TextReader = read_table
     formats: Mapping[str, TextReader] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
     @property
     def array_shape(self) -> tuple[int, ...]:
@@ -49,6 +52,30 @@ class Layout:
         sizes = [*map(str, self.array_shape)]
         sizes.insert(self.record_axis % (len(sizes) + 1), "n")
         return f"({', '.join(sizes)})"
+
+    @property
+    def is_by_line(self) -> bool:
+        """Whether a line of text is a record."""
+        return self.table is read_table
+
+    def rows(self, stream: IO[bytes], header: bool | None) -> Array:
+        """What the lines of a CSV file hold, ``(n, width)``, in named columns or in all."""
+        if not self.names:
+            return self.table(stream, self.width, self.columns, header)
+        if header is False:
+            raise InputError(
+                "Columns are named by the header of a CSV file: say that its first line is one "
+                "(--header; in Python header=True), or name no columns."
+            )
+        return named_rows(stream, self.names)
+
+    def check_unnamed(self, name: str) -> None:
+        """Refuse named columns of a file that has none."""
+        if self.names:
+            raise InputError(
+                f"Columns are named by the header of a CSV file, and {name} is none: leave the "
+                "names out."
+            )
 
     def points(self, rows: Array) -> Array:
         """The points that ``(n, width)`` rows spell; what spells none becomes NaN or no point."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ def read_records(
     space: Space,
     *,
     layout: str | None = None,
-    columns: str | None = None,
+    columns: str | Sequence[str] | None = None,
     lonlat: bool = False,
     poincare: bool = False,
     key: str | None = None,
@@ -88,6 +90,7 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 def parquet_records(
     path: str | os.PathLike[str], layout: Layout, key: str | None
 ) -> ParquetRecords:
+    layout.check_unnamed(named(path))
     if not layout.is_plain:
         raise InputError("Parquet files hold points as they are: declare no layout.")
     return ParquetRecords(path, layout.space, key)
@@ -97,6 +100,7 @@ def stacked_points(found: Any, is_table: bool, name: str, layout: Layout) -> Any
     """The points that an array or a table holds."""
     if is_table:
         return layout.points(found)
+    layout.check_unnamed(name)
     _check_dtype(found, name)
     shape = layout.array_shape
     stacked = np.moveaxis(found, layout.record_axis, 0) if found.ndim else found
@@ -119,7 +123,7 @@ def read_point(text: str, layout: Layout, what: str) -> Array:
     >>> read_point("0,90", layout_for(gd.Sphere(2), lonlat=True), "The centre").round(3).tolist()
     [0.0, 0.0, 1.0]
     """
-    space = layout.space
+    space, layout = layout.space, replace(layout, names=())
     if text == "origin":
         return space.origin
     numbers = _numbers(text)
@@ -176,6 +180,7 @@ def _load(
             if (reader := layout.formats.get(ending)) is not None:
                 if header is not None:
                     raise InputError(f"A header is one of a CSV file; {name} is none.")
+                layout.check_unnamed(name)
                 return reader(stream, layout.width, layout.columns, None), True
             if is_parquet(path):
                 raise InputError(
@@ -192,13 +197,13 @@ def _load(
                     f"{name} is named as a TPS file, which holds landmarks as they are: declare "
                     "shapes:K for K of them, and no layout."
                 )
-            if header is None and not guess:
+            if header is None and not (guess or layout.names):
                 raise InputError(
                     f"{name} is read as CSV: say whether its first line is a header (--header; in "
                     "Python header=True) or a record (--no-header; header=False). The line itself "
                     "cannot decide: a malformed record there would change the number of records."
                 )
-            return layout.table(stream, layout.width, layout.columns, header), True
+            return layout.rows(stream, header), True
         except OSError as error:
             raise InputError(f"{name} cannot be read.") from error
 

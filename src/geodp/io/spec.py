@@ -63,7 +63,8 @@ class Spec:
     ``space`` and ``domain`` are those of the records; the statistic may live elsewhere.
 
     With ``entities``, the column of the records' file with their ids, or a ``rule`` in the
-    statistic's name, the unit is an entity and n their number.
+    statistic's name, the unit is an entity and n their number. ``columns`` of that file spell a
+    point, where not all do.
     """
 
     space: Space
@@ -77,6 +78,7 @@ class Spec:
     footpoint: Footpoint = None
     replaced: str | None = None
     inference: InferenceSpec | None = None
+    columns: tuple[str, ...] | None = None
     domain: Ball | None = None
 
     def check_count(self, n: int) -> None:
@@ -160,9 +162,10 @@ def read_spec(path: str | os.PathLike[str], declared: Declared | None = None) ->
     copied. ``mechanism`` may be ``"best"``, ``statistic`` a name of the command line, ``n`` null.
     Beyond that, ``footpoint`` is a point or ``{"private": share}``, ``replaced`` the part of the
     promise for the share of replaced records, ``infer`` (``confidence``, ``split``, ``spread``)
-    asks for an inference, and ``entities`` names the column of the records' file that says whose
-    each is. ``declared`` tells, of the spec's space, what the records' file says of unit, order and
-    frame, where the spec's domain is silent.
+    asks for an inference, ``columns`` names the columns of a CSV file that spell a point, and
+    ``entities`` the column of the records' file that says whose each is. ``declared`` tells, of the
+    spec's space, what the records' file says of unit, order and frame, where the spec's domain is
+    silent.
 
     Raises
     ------
@@ -219,7 +222,9 @@ def spec_of(document: Any, declared: Declared | None = None) -> Spec:
     if column is not None and rule is None:
         rule = EntityMean()
     head = (space, statistic, guarantee, request["mechanism"], request["unit"], n, column, rule)
-    return Spec(*head, footpoint, replaced, inference, ball)
+    named = request.get("columns")
+    columns = None if named is None else tuple(named)
+    return Spec(*head, footpoint, replaced, inference, columns, ball)
 
 
 def _inference(stated: Any, statistic: Statistic, name: str) -> InferenceSpec | None:

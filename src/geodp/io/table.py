@@ -64,10 +64,11 @@ def check_size(numbers: int, most: float) -> None:
 def cells(line: bytes) -> list[str]:
     """What stands between commas, without quotes around it."""
     text = line.decode("utf-8-sig", errors="replace").strip()
-    return [_unquoted(cell.strip()) for cell in text.split(",")]
+    return [unquoted(cell.strip()) for cell in text.split(",")]
 
 
-def _unquoted(cell: str) -> str:
+def unquoted(cell: str) -> str:
+    """A cell without the quotes around it."""
     quoted = len(cell) >= 2 and cell[0] == cell[-1] and cell[0] in "\"'"
     return cell[1:-1].strip() if quoted else cell
 
@@ -97,6 +98,7 @@ def is_word(cell: str) -> bool:
 def wrong_width(what: str, found: int, width: int, columns: str) -> str:
     """The sentence about another number of columns."""
     others = (
-        " Take the other columns out; one of ids is named by --entities (in Python read_grouped)."
+        " Name those of the point (--columns NAME,NAME,...; in Python columns=[...]), and one of "
+        "ids by --entities (in Python read_grouped)."
     ) * (found > width)
     return f"{what} has {found} columns; {width} are needed: {columns}.{others}"
