@@ -12,9 +12,12 @@ from geodp.cli.grouping import per_entity_option
 from geodp.cli.output import Output
 from geodp.cli.program import EXIT_CODES
 from geodp.errors import InputError, LedgerRefusal, MismatchError
+from geodp.io import Layout
 from geodp.io.parquet import ParquetFacts
 from geodp.io.records import is_parquet
 from geodp.statistics.declarations import agreed
+
+_OF_INFERENCES = ("confidence", "spread")
 
 
 @click.command(epilog=EXIT_CODES, short_help="Rank mechanisms by expected error.")
@@ -52,12 +55,23 @@ from geodp.statistics.declarations import agreed
     help="Persons have several records each, which count as one: N is the number of persons.",
 )
 @per_entity_option
+@click.option(
+    "--infer",
+    is_flag=True,
+    help="Plan what geodp infer would release: the promise of each number, and how wide the "
+    "region of the mean would be.",
+)
+@click.option("--confidence", type=float, metavar="P", help="With --infer; default: 0.95.")
+@click.option("--spread", type=float, metavar="S", help="With --infer, as for geodp infer.")
 @options.ledger_options
 @options.json_option
 def plan(
     file: str | None, n: int | None, releases: int, replaced: str, quiet: bool, **given: Any
 ) -> None:
     """Rank mechanisms by the distance a release will land from the mean. Reads no data.
+
+    With --infer: the numbers of an inference, and the region's radius, by the noise alone and about
+    that for records that scatter over half the ball.
 
     A Parquet FILE tells the number of records, unit, order and frame by its metadata alone.
     With a --ledger each mechanism's price is shown, and what its budget would not pay for cannot
@@ -72,6 +86,12 @@ def plan(
     if n is None:
         raise InputError("Say how many records there are (--n), a public number.")
     promise = build.guarantee(given)
+    if given["infer"]:
+        _inference(n, releases, replaced, output, paying, given, layout)
+        return
+    for name in _OF_INFERENCES:
+        if given[name] is not None:
+            raise InputError(f"--{name} belongs to inferences: say --infer too.")
     domain = build.ball(given, layout, required=strategies.needs_ball(given))
     considered = strategies.mechanisms(given, layout, *given["mechanism"])
     statistic = strategies.statistic(given, space, domain)
@@ -93,6 +113,44 @@ def plan(
     output.prose(repr(outcome))
     if outcome.pays is False:
         raise LedgerRefusal("The ledger would not pay for any of these. Nothing is spent.")
+
+
+def _inference(
+    n: int,
+    releases: int,
+    replaced: str,
+    output: Output,
+    paying: gd.Ledger | None,
+    given: build.Given,
+    layout: Layout,
+) -> None:
+    """Show the plan of an inference; refused where its ledger would not pay."""
+    from geodp.verbs.infer_preview import inference_plan
+
+    usual = {"statistic": None, "mechanism": ("best",), "footpoint": None, "bound": "sharp"}
+    wrong = [name for name, value in usual.items() if given[name] != value]
+    if wrong or releases > 1:
+        name = wrong[0] if wrong else "releases"
+        raise InputError(f"geodp infer has no --{name}: leave it out with --infer.")
+    if given["per_entity"] is not None:
+        raise InputError("An inference takes the means of persons: leave out --per-entity.")
+    promise = build.guarantee(given)
+    domain = build.ball(given, layout, required=True)
+    assert domain is not None
+    outcome = inference_plan(
+        domain,
+        n,
+        promise,
+        0.95 if given["confidence"] is None else given["confidence"],
+        how={"replaced": replaced, "spread": given["spread"]},
+        ledger=paying,
+        dataset=given["dataset"],
+        group=given["group"],
+    )
+    output.document(outcome.to_json())
+    output.prose(repr(outcome))
+    if outcome.pays is False:
+        raise outcome.refusal
 
 
 def _paying(given: build.Given) -> gd.Ledger | None:

@@ -96,6 +96,25 @@ def default_shares(
     return shares | ({"replaced": replaced} if replaced else {})
 
 
+def predicted_radius(
+    ball: Ball,
+    n: int,
+    split: Mapping[str, Guarantee],
+    confidence: float,
+    spread: float | None = None,
+) -> float:
+    """The region's radius that the choice of the split predicts, for records spread over half the
+    ball, or as far as ``spread``: an estimate from public facts."""
+    names = needed_parts(ball.space)
+    each = [_Prediction.of(ball, n, split[name], spread) for name in names]
+    merged = replace(
+        each[0],
+        covariance=each[1].covariance,
+        hessian=each[2].hessian if len(each) > 2 else 0.0,
+    )
+    return math.exp(merged.log_square([1.0] * len(names), confidence) / 2)
+
+
 @final
 @dataclass(frozen=True)
 class _Prediction:
@@ -127,7 +146,7 @@ class _Prediction:
         low, high = hessian.bounds
         return replace(first, hessian=hessian.sensitivity(n) / strength, widest=(high - low) / 2)
 
-    def log_square(self, shares: Sequence[float]) -> float:
+    def log_square(self, shares: Sequence[float], confidence: float = 0.95) -> float:
         """log of the region's expected squared radius."""
         n, d = self.n, self.dim
         blur = self.mean / shares[0] ** self.power
@@ -139,7 +158,7 @@ class _Prediction:
             deviation = self.hessian / shares[2] ** self.power
             shaky += 2 * (weight * min(deviation, self.widest)) ** 2
         dof = max(1 / shaky, d + 3)
-        return math.log(total) + math.log(hotelling_quantile(0.95, d, dof))
+        return math.log(total) + math.log(hotelling_quantile(confidence, d, dof))
 
 
 def _strength(promise: Guarantee) -> float:

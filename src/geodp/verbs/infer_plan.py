@@ -80,9 +80,8 @@ def prepared(
     split = promises(promise, shares)
     stage = chosen.stages(split["mean"])[-1]
     cal, _ = calibrated(stage.mechanism, mean, n, stage.guarantee)
-    deviation = noise_of_calibration(cal).deviation
-    d = ball.space.dim
-    radius = deviation * hotelling_quantile(confidence, d, 1e9) ** 0.5
+    ready = Prepared(ball, n, guarantee, confidence, split, chosen, cal, spread)
+    radius = noise_radius(ready)
     widest = min(2 * ball.reach, ball.space.injectivity_radius / 2)
     if not radius < widest:
         raise ConditionError(
@@ -91,9 +90,15 @@ def prepared(
             f"injectivity radius of {ball.space.spec}, a region says nothing: use more records or "
             "a smaller ball, or ask for less privacy."
         )
-    ready = Prepared(ball, n, guarantee, confidence, split, chosen, cal, spread)
     _check_numbers(ready)
     return ready
+
+
+def noise_radius(ready: Prepared) -> float:
+    """The radius of the region that the privacy noise of the mean alone makes."""
+    deviation = noise_of_calibration(ready.calibration).deviation
+    quantile = hotelling_quantile(ready.confidence, ready.ball.space.dim, 1e9)
+    return float(deviation * quantile**0.5)
 
 
 def _check_numbers(ready: Prepared) -> None:

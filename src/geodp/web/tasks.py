@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 import geodp as gd
-from geodp.errors import LedgerRefusal
-from geodp.ledger.budget import shown
 from geodp.mechanisms import Mechanism
 from geodp.privacy.guarantees import Guarantee
-from geodp.verbs.infer_plan import Prepared, prepared
-from geodp.verbs.paying import price_of
+from geodp.verbs.infer_preview import InferencePlan, inference_plan
 from geodp.verbs.plan_table import Plan
-from geodp.verbs.replaced import Division
 from geodp.web.sent import Held
 
 Outcome: TypeAlias = "gd.Release | gd.Inference"
@@ -155,17 +149,6 @@ class ReleaseTask(Task):
 
 
 @final
-@dataclass(frozen=True)
-class Part:
-    """One of an inference's numbers: its promise, its mechanism and its price, in words."""
-
-    name: str
-    promise: Guarantee
-    mechanism: str
-    price: str
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class InferenceTask(Task):
     """A mean with its region and the variance, to one promise together."""
@@ -175,11 +158,8 @@ class InferenceTask(Task):
     ball: gd.Ball
     guarantee: Guarantee
     purpose: Purpose
-    ready: Prepared
+    plan: InferencePlan
     asked_mechanism: str | None
-    parts: tuple[Part, ...]
-    total: str
-    budget: Mapping[str, Any] | None
 
     @property
     def kind(self) -> str:
@@ -188,28 +168,24 @@ class InferenceTask(Task):
     @property
     def n(self) -> int:
         """The number of records, or of entities."""
-        return self.ready.n
+        return self.plan.ready.n
 
     @property
     def confidence(self) -> float:
         """The level of the region and of the intervals."""
-        return self.ready.confidence
-
-    @property
-    def expected(self) -> float:
-        """The mean distance of the released mean from the records', for one at the centre."""
-        return self.ready.calibration.expected_distance()
+        return self.plan.ready.confidence
 
     def plan_document(self) -> dict[str, Any]:
-        split = {name: part.to_json() for name, part in self.ready.split.items()}
+        ready, budget = self.plan.ready, self.plan.budget
+        split = {name: part.to_json() for name, part in ready.split.items()}
         return {
             "n": self.n,
             "space": self.ball.space.spec,
             "guarantee": self.guarantee.to_json(),
             "confidence": self.confidence,
-            "mechanism": self.ready.mechanism.name,
+            "mechanism": ready.mechanism.name,
             "split": split,
-            "budget": None if self.budget is None else dict(self.budget),
+            "budget": None if budget is None else dict(budget),
         }
 
     def done(self, request_id: str) -> gd.Inference:
@@ -241,24 +217,16 @@ def inference_task(
     ``ConditionError`` where no finite region is possible, ``LedgerRefusal`` where the ledger would
     not pay for all of it.
     """
-    ready = prepared(ball, held.n, guarantee, confidence, {"mechanism": mechanism})
-    ledger = purpose.ledger
-    notion = None if ledger is None else ledger.budget.notion
-    parts, total = [], Fraction(0)
-    for name, promise in ready.split.items():
-        chosen, alone = ready.mechanism_of(name), Division(promise, promise)
-        price = price_of(chosen, ready.statistic(name), ready.n, alone, notion)[0]
-        total += price
-        parts.append(Part(name, promise, chosen.name, "" if notion is None else shown(price)))
-    budget = None
-    if ledger is not None:
-        left = ledger.left_for(purpose.dataset, purpose.group)
-        if total > left:
-            raise LedgerRefusal(
-                f"The numbers of this inference cost {shown(total)} together, and the ledger has "
-                f"{shown(left, down=True)} left."
-            )
-        budget = ledger.budget.to_json(ledger.budget.limit - left)
-    priced = "" if notion is None else shown(total)
-    common = (held, source, ball, guarantee, purpose)
-    return InferenceTask(*common, ready, mechanism, tuple(parts), priced, budget)
+    plan = inference_plan(
+        ball,
+        held.n,
+        guarantee,
+        confidence,
+        how={"mechanism": mechanism},
+        ledger=purpose.ledger,
+        dataset=purpose.dataset,
+        group=purpose.group,
+    )
+    if plan.pays is False:
+        raise plan.refusal
+    return InferenceTask(held, source, ball, guarantee, purpose, plan, mechanism)
