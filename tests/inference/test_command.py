@@ -55,6 +55,7 @@ def test_groups_and_refusals(file, tmp_path):
     result = run(file, "--gdp", "1", "--by", labels, "--public-labels")
     found = [gd.Inference.from_json(one) for one in json.loads(result.stdout)["groups"].values()]
     assert result.stderr.splitlines()[-1] == repr(equal_means(found))
+    assert json.loads(result.stdout)["equal_means"] == vars(equal_means(found))
     for words in (
         ("--gdp", 1, "--by", labels),
         ("--gdp", 1, "--confidence", 2),
@@ -102,3 +103,59 @@ def test_columns_of_labels_that_are_refused(file, tmp_path):
         assert result.exit_code == 2
         assert about in result.stderr
         assert result.stdout == ""
+
+
+def test_the_test_of_equal_means_is_in_the_document_and_verified(file, tmp_path):
+    labels, out = tmp_path / "labels.txt", tmp_path / "groups.json"
+    labels.write_text("a\n" * 100 + "b\n" * 100)
+    run(file, "--gdp", "1", "--by", labels, "--public-labels", "--out", out)
+    document = json.loads(out.read_text())
+    verdict = document["equal_means"]
+    assert verdict["null"] == "the 2 means are equal"
+
+    def groups_check(changed):
+        result = CliRunner().invoke(main, ["verify", "-", "--json"], input=json.dumps(changed))
+        checks = json.loads(result.stdout)["checks"]
+        return next(check["passed"] for check in checks if check["name"] == "groups")
+
+    assert groups_check(document)
+    assert not groups_check(document | {"equal_means": verdict | {"p_value": 1e-3}})
+    assert not groups_check(document | {"equal_means": None})
+    del document["equal_means"]  # as documents were before
+    assert groups_check(document)
+    one = run(file, "--gdp", "1", "--by", labels, "--public-labels", "--json")
+    assert list(json.loads(one.stdout))[-1] == "groups"  # the long part comes last
+    labels.write_text("a\n" * 200)
+    alone = run(file, "--gdp", "1", "--by", labels, "--public-labels")
+    assert json.loads(alone.stdout)["equal_means"] is None
+
+
+def test_a_seed_is_told_once(file):
+    result = run(file, "--gdp", "1", "--seed", "1")
+    assert result.stderr.count("NOT PRIVATE") == 1
+    notes = json.loads(result.stdout)["notes"]
+    assert sum(note.startswith("NOT PRIVATE") for note in notes) == 1
+
+
+def test_a_row_is_cut_to_its_range_beside_the_released_number():
+    """Noise moves shares below zero, a half of them; none of these records is replaced."""
+    ball, points = gd.Ball(gd.Euclidean(1), [0.0], 1.0), np.full((200, 1), 0.1)
+    signs = set()
+    for seed in range(12):  # all have one sign with probability 2^-11; the seeds are fixed
+        rng = np.random.default_rng(seed)
+        out = gd.infer(points, ball, gd.GaussianDP(1), rng=rng)
+        rows = {row["what"]: row for row in out.table()}
+        for part, what in (
+            ("replaced", "share of replaced records"),
+            ("variance", "Fréchet variance"),
+        ):
+            row, released = rows[what], float(out.releases[part].value[0])
+            assert row["released"] == released
+            assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1
+            signs.add((part, released > 0))
+            if released > 0:
+                assert row["value"] == pytest.approx(released, rel=0.02)  # n/(n - 1) and noise
+            else:
+                assert row["value"] == 0
+                assert f"(released: {released:.4g})" in repr(out)
+    assert len(signs) == 4

@@ -16,6 +16,7 @@ from geodp.cli.output import Output, check_writable
 from geodp.cli.program import EXIT_CODES
 from geodp.cli.progress import progress_option, shown
 from geodp.errors import InputError
+from geodp.inference.equality import Verdict
 
 
 @click.command(epilog=EXIT_CODES, short_help="Release a mean with its confidence region.")
@@ -100,8 +101,8 @@ def infer(files: tuple[str, ...], quiet: bool, **given: Any) -> None:
     finally:  # what was spent is shown, come what may
         output.document(document)
         output.prose(repr(inferred))
-        if len(document.get("groups", ())) > 1:
-            output.prose(repr(inferred.equal_means()))
+        if document.get("equal_means") is not None:
+            output.prose(repr(Verdict(**document["equal_means"])))
 
 
 def _generator(seed: int | None) -> Any:

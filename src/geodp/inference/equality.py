@@ -36,6 +36,10 @@ class Verdict:
     statistic: float
     p_value: float
 
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as JSON values."""
+        return dict(vars(self))
+
     def __repr__(self) -> str:
         numbers = f"statistic {self.statistic:.4g}, p-value {self.p_value:.3g}"
         return f"test that {self.null}: {numbers}"

@@ -48,6 +48,12 @@ class Interval:
     sampling: float
     noise: float
 
+    @property
+    def inside(self) -> float:
+        """The value, cut to the interval as the interval is to the parameter's range: what noise
+        moves below zero is no variance."""
+        return min(max(self.value, self.low), self.high)
+
     def to_json(self) -> dict[str, float]:
         """The interval as JSON values."""
         return dict(vars(self))
@@ -220,21 +226,37 @@ class Estimate:
     ) -> list[dict[str, Any]]:
         """Tidy rows: what, value, low, high, and the standard errors of sample and noise.
 
+        The value of what noise can move out of its range (the variance, the share of replaced
+        records) is cut to its interval; ``released`` beside it is the number on the receipt.
+
         ``functions`` : scalar functions of the mean by the names that their rows get, each for
         ``function``.
         """
-        named = {"Fréchet variance": self.interval, "share of replaced records": self.replaced}
-        named |= {name: self.function(f) for name, f in (functions or {}).items()}
         rows: list[dict[str, Any]] = []
         lengths, _ = self.region.axes
         for i, length in enumerate(lengths, 1):
             rows.append(
                 {"what": f"half axis {i} of the region of the mean", "value": float(length)}
             )
-        for what, interval in named.items():
-            if interval is not None:
-                rows.append({"what": what, **interval.to_json()})
-        return rows
+        for what, (interval, released) in self.ranged.items():
+            facts = {**interval.to_json(), "value": interval.inside, "released": released}
+            rows.append({"what": what, **facts})
+        named = {name: self.function(f) for name, f in (functions or {}).items()}
+        return rows + [{"what": name, **found.to_json()} for name, found in named.items()]
+
+    @property
+    def ranged(self) -> dict[str, tuple[Interval, float]]:
+        """The intervals of what has a public range, each with the number that was released."""
+        numbers = self.numbers
+        named = {
+            "Fréchet variance": (self.interval, numbers.variance),
+            "share of replaced records": (self.replaced, numbers.replaced),
+        }
+        return {
+            what: (interval, float(part.value[0]))
+            for what, (interval, part) in named.items()
+            if interval is not None and part is not None
+        }
 
     # --- parts ----------------------------------------------------------------------------------
     @property

@@ -80,12 +80,14 @@ class Groups:
         return plot_regions([one.region for one in self.inferences.values()], labels, ax=ax)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as one JSON document."""
+        """Everything as one JSON document, with the test of equal means where there are several."""
+        verdict = self.equal_means().to_json() if len(self.inferences) > 1 else None
         return {
             "schema": SCHEMA,
             "by": self.by,
             "guarantee": self.guarantee.to_json(),
             "notes": list(self.notes),
+            "equal_means": verdict,
             "groups": {label: one.to_json() for label, one in self.inferences.items()},
         }
 

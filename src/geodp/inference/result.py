@@ -144,7 +144,7 @@ class Inference:
             )
         if not self.private:
             notes.append("NOT PRIVATE: the noise came from a seeded generator and can be replayed.")
-        return (*notes, *self.mean.notes)
+        return tuple(dict.fromkeys((*notes, *self.mean.notes)))  # both say that it was seeded
 
     def save(self, path: str | Path) -> None:
         """Write the document as JSON."""
@@ -162,10 +162,10 @@ class Inference:
             f"Inference from {mean.n} {mean.unit}s on {mean.space.spec}, {self.guarantee.label}",
             *(f"  {line.strip()}" for line in repr(self.region).splitlines()),
         ]
-        named = {"Fréchet variance": self.interval, "replaced records": self.replaced}
-        for what, one in named.items():
-            if one is not None:
-                lines.append(f"  {what}: {one.value:.4g}, from {one.low:.4g} to {one.high:.4g}")
+        for what, (one, released) in self.estimate.ranged.items():
+            cut = "" if one.inside == one.value else f" (released: {released:.4g})"
+            what = what.removeprefix("share of ")
+            lines.append(f"  {what}: {one.inside:.4g}, from {one.low:.4g} to {one.high:.4g}{cut}")
         lines.append(f"  split: {shares}")
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)

@@ -25,6 +25,7 @@ from geodp.verbs.verify_document import verify_document
 Scalar: TypeAlias = Callable[[Array], float]
 Rows: TypeAlias = "tuple[tuple[str, tuple[str, ...]], ...]"
 _END = "</h1>\n"
+_COLUMNS = ("value", "from", "to", "released")
 _WHOLE = ("sum", "records", "results", "groups")  # checks of the document beside its receipts
 
 
@@ -120,15 +121,13 @@ def section(label: str, one: Inference, scalars: Mapping[str, Scalar] | None = N
     axes = tuple((f"half axis {i}", (number(float(x)),)) for i, x in enumerate(lengths, 1))
     rows = (*axes, ("privacy noise", (f"{100 * region.noise_share:.3g} % of the variance",)))
     tables = [Table(f"{level} confidence region of the mean", (), rows)]
-    named = {"Fréchet variance": one.interval, "share of replaced records": one.replaced}
     intervals = tuple(
-        (name, tuple(number(x) for x in (found.value, found.low, found.high)))
-        for name, found in named.items()
-        if found is not None
+        (name, tuple(number(x) for x in (found.inside, found.low, found.high, released)))
+        for name, (found, released) in one.estimate.ranged.items()
     )
     more, refused = _scalars(one, scalars or {})
     if intervals or more:
-        tables.append(Table(f"{level} intervals", ("value", "from", "to"), intervals + more))
+        tables.append(Table(f"{level} intervals", _COLUMNS, intervals + more))
     shares = tuple(
         (f"direction {i}", (number(way.variance**0.5), f"{100 * way.share:.3g} %"))
         for i, way in enumerate(one.principal_directions(), 1)
@@ -152,7 +151,8 @@ def _scalars(one: Inference, scalars: Mapping[str, Scalar]) -> tuple[Rows, list[
         except InputError as error:
             refused.append(f"The {name} has no interval. {error}")
         else:
-            rows.append((name, tuple(number(x) for x in (found.value, found.low, found.high))))
+            cells = tuple(number(x) for x in (found.value, found.low, found.high))
+            rows.append((name, (*cells, "")))
     return tuple(rows), refused
 
 

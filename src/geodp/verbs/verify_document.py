@@ -92,10 +92,17 @@ def _groups(document: Mapping[str, Any]) -> list[Check]:
     found = [Inference.from_json(one) for one in groups.values()]
     whole = Groups(group_name(document["by"]), dict(zip(groups, found, strict=True)))
     wrong = _apart(whole, Guarantee.from_json(document["guarantee"]))
-    if wrong is None and {**document, "groups": None} != {**whole.to_json(), "groups": None}:
-        wrong = "The notes or the fields of the whole are not those of its groups."
+    if wrong is None and not _same_whole(document, whole.to_json()):
+        wrong = "The notes, the test or the fields of the whole are not those of its groups."
     fine = "Each group has the promise of the whole, which holds for disjoint groups."
     return [*checks, Check("groups", wrong is None, fine if wrong is None else wrong)]
+
+
+def _same_whole(document: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    """Whether what stands beside the groups follows from them; an old document has no test."""
+    old = set() if "equal_means" in document else {"equal_means"}
+    stated = {name: one for name, one in document.items() if name != "groups"}
+    return _near(stated, {name: ours[name] for name in set(ours) - {"groups"} - old})
 
 
 def _apart(whole: Groups, stated: Guarantee) -> str | None:
