@@ -7,30 +7,28 @@ from typing import Any
 import click
 
 import geodp as gd
-from geodp.cli import build, options, strategies
+from geodp.cli import build, counting, options, strategies
 from geodp.cli.grouping import per_entity_option
 from geodp.cli.output import Output
 from geodp.cli.program import EXIT_CODES
-from geodp.errors import InputError, LedgerRefusal, MismatchError
+from geodp.errors import InputError, LedgerRefusal
 from geodp.io import Layout
-from geodp.io.parquet import ParquetFacts
-from geodp.io.records import is_parquet
-from geodp.statistics.declarations import agreed
 
 _OF_INFERENCES = ("confidence", "spread")
 
 
 @click.command(epilog=EXIT_CODES, short_help="Rank mechanisms by expected error.")
-@click.argument("file", required=False, metavar="[FILE]")
+@click.argument("files", nargs=-1, metavar="[FILE...]")
 @options.space_option
 @options.layout_options
 @options.ball_options
 @options.guarantee_options
 @click.option(
     "--n",
-    type=click.IntRange(2, 2**53),
+    callback=counting.whole_number,
     metavar="N",
-    help="The public number of records. Default: what the metadata of FILE say.",
+    help="The public number of records, such as 1000 or 1e6. Default: what the metadata of FILE "
+    "say.",
 )
 @click.option(
     "--releases",
@@ -56,6 +54,11 @@ _OF_INFERENCES = ("confidence", "spread")
 )
 @per_entity_option
 @click.option(
+    "--subjects",
+    is_flag=True,
+    help="Several NIfTI files, each FILE one person's: N is their number.",
+)
+@click.option(
     "--infer",
     is_flag=True,
     help="Plan what geodp infer would release: the promise of each number, and how wide the "
@@ -66,14 +69,15 @@ _OF_INFERENCES = ("confidence", "spread")
 @options.ledger_options
 @options.json_option
 def plan(
-    file: str | None, n: int | None, releases: int, replaced: str, quiet: bool, **given: Any
+    files: tuple[str, ...], n: int | None, releases: int, replaced: str, quiet: bool, **given: Any
 ) -> None:
     """Rank mechanisms by the distance a release will land from the mean. Reads no data.
 
     With --infer: the numbers of an inference, and the region's radius, by the noise alone and about
     that for records that scatter over half the ball.
 
-    A Parquet FILE tells the number of records, unit, order and frame by its metadata alone.
+    A Parquet FILE tells the number of records, unit, order and frame by its metadata alone, NIfTI
+    FILE... with --subjects the number of persons.
     With a --ledger each mechanism's price is shown, and what its budget would not pay for cannot
     serve (exit code 3 where that is all); with a --dataset, by what this data set, or its --group,
     has left. Spends nothing.
@@ -81,10 +85,7 @@ def plan(
     output = Output(quiet)
     paying = _paying(given)
     space, layout = build.space_and_layout(given)
-    if file is not None:
-        n, given = _of_metadata(file, n, given, space)
-    if n is None:
-        raise InputError("Say how many records there are (--n), a public number.")
+    n, given = counting.counted(files, n, given, space)
     promise = build.guarantee(given)
     if given["infer"]:
         _inference(n, releases, replaced, output, paying, given, layout)
@@ -160,21 +161,6 @@ def _paying(given: build.Given) -> gd.Ledger | None:
     if given["group"] is not None and given["dataset"] is None:
         raise InputError("--group is one of a --dataset: name the data set too.")
     return gd.Ledger(given["ledger"], given["ledger_key"])
-
-
-def _of_metadata(
-    file: str, n: int | None, given: build.Given, space: gd.Space
-) -> tuple[int, dict[str, Any]]:
-    """The number of records and what they are, as a Parquet file says."""
-    if not is_parquet(file):
-        raise InputError("A plan reads no data: FILE is a .parquet file, whose metadata suffice.")
-    found = ParquetFacts.of(file, space)
-    if given["entities"] and n is None:
-        raise InputError("With --entities say the number of persons (--n): metadata do not.")
-    if not given["entities"] and n not in (None, found.rows):
-        raise MismatchError("--n is another number of records than the file's: leave it out.")
-    count = found.rows if n is None else n
-    return count, dict(given) | agreed(given, found.declared)
 
 
 @click.command(epilog=EXIT_CODES, short_help="The noise scale for a sensitivity.")

@@ -13,6 +13,7 @@ from geodp.io.places import Places, places_of
 from geodp.io.receipts import read_receipt, read_written
 from geodp.io.records import read_point, read_records
 from geodp.io.spec import Spec, read_spec
+from geodp.io.spelled import points_of
 from geodp.io.stack import Tensors, read_subjects, read_voxels, write_tensors
 from geodp.io.tps import Specimen, read_tps, write_tps
 
@@ -31,6 +32,7 @@ __all__ = [
     "inspect_records",
     "layout_for",
     "places_of",
+    "points_of",
     "read_grouped",
     "read_medmnist",
     "read_point",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from geodp.errors import InputError
 from geodp.io.matrices import MatrixCensus
 from geodp.spaces.base import Array, Space
 from geodp.statistics.domain import Ball
@@ -38,6 +39,12 @@ def inspect_records(records: Any, space: Space, ball: Ball | None = None) -> dic
     >>> found["points"], found["matrices"][0]["rank_deficient"]
     (1, 1)
     """
+    if tuple(records.shape[1:]) != space.point_shape:
+        axes = ", ".join(["n", *map(str, space.point_shape)])
+        raise InputError(
+            f"Records of {space.spec} have the shape ({axes}); "
+            "rows of numbers become points by geodp.io.points_of."
+        )
     cell, shape = space.cell, space.cell.point_shape
     start = (space.origin if ball is None else ball.center).reshape(space.cells, *shape)
     censuses = [_census(factor) for factor in cell.factors]

@@ -75,7 +75,10 @@ def places_of(
 ) -> Places | None:
     """The places that a mask or an atlas states; None where there is neither."""
     if mask is not None and atlas is not None:
-        raise InputError("Give a mask, for voxels, or an atlas, for means of regions, not both.")
+        raise InputError(
+            "Give a mask, for voxels, or an atlas, for means of regions, not both. For the regions "
+            "within a mask, multiply the two: an atlas that is 0 outside it."
+        )
     if mask is not None:
         return Places.of_mask(mask)
     return None if atlas is None else Places.of_atlas(atlas)

@@ -224,6 +224,9 @@ def source_of(records: Any) -> Any:
     return records.source if isinstance(records, ClippedRecords) else records
 
 
+_SPELLED = " Rows of numbers become points by geodp.io.points_of(rows, space, layout=...)."
+
+
 def as_records(records: Any, shape: tuple[int, ...]) -> Any:
     """An array ``(n, *shape)`` of real dtype; memory maps, and whatever else has a shape, a numpy
     dtype and rows that are read by slices, as they are.
@@ -251,7 +254,7 @@ def as_records(records: Any, shape: tuple[int, ...]) -> Any:
         expected, axes = ", ".join(["n", *map(str, shape)]), len(records.shape)
         raise InputError(
             f"The records have {axes} axes, the last ones {records.shape[1:]}; an array of "
-            f"shape ({expected}) is needed."
+            f"shape ({expected}) is needed.{_SPELLED * (axes == 2)}"
         )
     if len(records) < 2:
         raise InputError("At least two records are needed.")
