@@ -159,3 +159,18 @@ def test_a_row_is_cut_to_its_range_beside_the_released_number():
                 assert row["value"] == 0
                 assert f"(released: {released:.4g})" in repr(out)
     assert len(signs) == 4
+
+
+def test_what_was_spent_is_printed_where_no_test_can_be_made(file, tmp_path, monkeypatch):
+    labels = tmp_path / "labels.txt"
+    labels.write_text("a\n" * 100 + "b\n" * 100)
+
+    def singular(results):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr("geodp.inference.groups.equal_means", singular)
+    result = run(file, "--gdp", "1", "--by", labels, "--public-labels")
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    assert document["equal_means"] is None
+    assert set(document["groups"]) == {"a", "b"}

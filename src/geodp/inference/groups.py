@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from geodp.arguments import text_or_none
-from geodp.errors import InputError
+from geodp.errors import GeodpError, InputError
 from geodp.inference.equality import Difference, Verdict, difference, equal_means
 from geodp.inference.result import Inference
 from geodp.ledger.totals import alike
@@ -80,16 +80,26 @@ class Groups:
         return plot_regions([one.region for one in self.inferences.values()], labels, ax=ax)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as one JSON document, with the test of equal means where there are several."""
-        verdict = self.equal_means().to_json() if len(self.inferences) > 1 else None
+        """Everything as one JSON document, with the test of equal means where there is one."""
         return {
             "schema": SCHEMA,
             "by": self.by,
             "guarantee": self.guarantee.to_json(),
             "notes": list(self.notes),
-            "equal_means": verdict,
+            "equal_means": self._tested(),
             "groups": {label: one.to_json() for label, one in self.inferences.items()},
         }
+
+    def _tested(self) -> dict[str, Any] | None:
+        """The test of equal means. What was released is written down even where no test can be
+        made of it, as of means at opposite points."""
+        if len(self.inferences) < 2:
+            return None
+        try:
+            found = self.equal_means()
+        except (GeodpError, ArithmeticError, ValueError):
+            return None
+        return found.to_json() if np.isfinite(found.statistic) else None
 
     def save(self, path: str | Path) -> None:
         """Write the document as JSON, as ``geodp infer --by`` prints it."""
