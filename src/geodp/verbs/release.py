@@ -72,8 +72,8 @@ def release(
     unit : what one record is, in words (default: the ledger's, else ``"record"``, or ``"person"``
         with entities).
     entities : one id for each record (texts, numbers or other hashable values, of one kind), where
-        a person has several. All records of a person then count as one, and ``n`` is the number of persons,
-        which is public. Each person enters by the certified mean of its records in the ball.
+        a person has several. All records of a person then count as one, and ``n`` is the number of
+        persons, which is public. Each enters by the certified mean of its records in the ball.
     per_entity : instead, each person enters by its first so many records, repeated in turn where it
         has fewer.
     ledger : a ``gd.Ledger``, its file or its URL. It is charged before a record's value is looked
