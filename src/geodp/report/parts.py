@@ -34,7 +34,8 @@ def table(content: Table) -> str:
         for name, cells in content.rows
     )
     return (
-        f'<div class="wide"><table>\n<caption>{escape(content.caption)}</caption>\n{head}'
+        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(content.caption)}">'
+        f"<table>\n<caption>{escape(content.caption)}</caption>\n{head}"
         f"<tbody>\n{body}</tbody>\n</table></div>\n"
     )
 
