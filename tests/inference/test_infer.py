@@ -142,7 +142,8 @@ def test_what_the_ledger_cannot_pay_whole_is_refused_before_any_part(tmp_path):
         gd.infer(cloud(), PLANE, gd.GaussianDP("1.0001"), **by, **paid)
     assert ledger.spent() == 0
     # b has spent already: a alone would fit, both together do not
-    gd.infer(cloud(150), PLANE, gd.GaussianDP(0.8), ledger=ledger, dataset="study", group="group=b")
+    second = {"ledger": ledger, "dataset": "study", "group": "group=b"}
+    gd.infer(cloud()[150:], PLANE, gd.GaussianDP(0.8), **second)
     before = ledger.spent()
     with pytest.raises(gd.LedgerRefusal, match="Nothing is spent"):
         gd.infer(cloud(), PLANE, gd.GaussianDP(0.7), **by, **paid)

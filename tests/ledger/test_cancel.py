@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -167,5 +168,7 @@ def test_infer_spends_no_more_than_what_is_drawn(ledger: gd.Ledger) -> None:
         gd.infer(RECORDS, BALL, gd.GaussianDP(1), ledger=ledger, dataset="study", progress=hook)
     kinds = [entry["kind"] for entry in ledger.history()]
     assert kinds.count("commit") == 1
-    assert kinds[-1] == "cancel"
+    assert kinds[-2:] == ["cancel", "unhold"]
+    mean = next(entry for entry in ledger.history() if entry["kind"] == "reserve")
+    assert ledger.spent() == Fraction(mean["body"]["price"])
     assert _checks(ledger)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -199,6 +200,9 @@ def _page(facts: dict[str, Any]) -> str:
         group = "" if row["group"] is None else f" [{row['group']}]"
         lines.append(f"  {row['dataset']}{group}: {budget['adds']} {short(row['spent'])}")
     counted = ", ".join(f"{n} {state}" for state, n in facts["releases"].items()) or "none"
+    held = facts["holds"].get("held", 0)
+    if held:
+        lines.append(f"  holds that are charged and not given back: {held}")
     if facts["moved_to"] is not None:
         lines.append(f"  CLOSED: moved to {facts['moved_to']}")
     lines.append(f"  releases: {counted}; entries: {facts['entries']}; head {facts['head'][:16]}")
@@ -239,7 +243,7 @@ def _lines(entries: Iterable[dict[str, Any]]) -> Iterable[str]:
 
 def short(exact: str) -> str:
     """An exact amount in a line of prose; one with many digits by six of them."""
-    return exact if len(exact) <= 12 else f"about {float(exact):.6g}"
+    return exact if len(exact) <= 12 else f"about {float(Fraction(exact)):.6g}"
 
 
 def _place(body: dict[str, Any]) -> str:
@@ -248,14 +252,24 @@ def _place(body: dict[str, Any]) -> str:
 
 def _reserved(body: dict[str, Any]) -> str:
     asked = body["event"]["request"]
+    held = f" of entry {body['hold']}" if "hold" in body else ""
     return (
-        f"{_place(body)} pays {short(body['price'])}: {asked['statistic']} by {asked['mechanism']}"
+        f"{_place(body)} pays {short(body['price'])}{held}: "
+        f"{asked['statistic']} by {asked['mechanism']}"
     )
 
 
 def _spent(body: dict[str, Any]) -> str:
     promise = Guarantee.from_json(body["guarantee"])
     return f"{_place(body)} pays {short(body['price'])}: {promise.label} elsewhere: {body['note']}"
+
+
+def _held(body: dict[str, Any]) -> str:
+    promise = Guarantee.from_json(body["event"]["guarantee"])
+    return (
+        f"{_place(body)} holds {short(body['price'])}: {promise.label} for "
+        f"{', '.join(body['event']['shares'])}"
+    )
 
 
 def _about(body: dict[str, Any]) -> str:
@@ -272,6 +286,8 @@ _KINDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "register": _place,
     "reserve": _reserved,
     "spend": _spent,
+    "hold": _held,
+    "unhold": lambda body: f"{_about(body)} gives back {short(body['price'])}",
     "move": lambda body: f"closed; moved to {body['to']}",
     "arrive": lambda body: f"from {body['from']}",
     "commit": _about,

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
-from geodp.errors import MismatchError
+from geodp.errors import LedgerError, MismatchError
 from geodp.ledger import tables
 from geodp.ledger.budget import Budget, fraction_text, stored
 from geodp.ledger.chain import End, end_of, extend
-from geodp.ledger.store import Store
 from geodp.ledger.totals import Part, part_of, total
 
 _datasets = tables.datasets
-_Known = Mapping[Part, Any]
-
-
-class _Digest(NamedTuple):
-    """What is known of a part that is about to be registered."""
-
-    digest: str | None
+_Known = Mapping[Part, sa.Row[Any]]
 
 
 def charge(
@@ -32,21 +25,27 @@ def charge(
     price: Fraction,
     entry: tuple[str, Mapping[str, Any]],
     state: str,
+    held: Fraction | None = None,
 ) -> End:
     """Pay ``price`` for an entry of a kind and a body; LedgerRefusal where the budget does not.
 
     The body names dataset, group, digest, request_id and fingerprint. The ledger's row must be
-    locked. Returns where the chain ends: at the entry.
+    locked. Where a hold pays, ``held`` is what is left of it: the total stays as it is. Returns
+    where the chain ends: at the entry.
     """
     end = end_of(connection, row)
     kind, body = entry
     part, digest = part_of(body["dataset"], body["group"]), body["digest"]
-    known = _known(connection)
+    known = {
+        Part(d.name, d.partition, d.label): d for d in connection.execute(sa.select(_datasets))
+    }
     news = _registered(known, part, digest)
     spent = {one: stored(d.spent) for one, d in known.items()}
-    spent[part] = spent.get(part, Fraction(0)) + price
+    spent[part] = spent.get(part, Fraction(0)) + (price if held is None else 0)
     after = total(spent)
-    if after > budget.limit:
+    if held is not None and price > held:
+        raise LedgerError("This release costs more than is left of what was held for it.")
+    if held is None and after > budget.limit:
         raise budget.refusal(price, after - price)
     end = extend(connection, end, [*news, (kind, body)])
     connection.execute(
@@ -63,7 +62,7 @@ def charge(
 
 
 def give_back(connection: sa.Connection, part: Part, price: Fraction) -> None:
-    """Undo the charge of a reservation that nothing was drawn for."""
+    """Undo a charge, or what is left of one, that nothing was drawn for."""
     c = _datasets.c
     where = [c.name == part.dataset, c.partition == part.partition, c.label == part.label]
     row = connection.execute(sa.select(_datasets).where(*where)).one()
@@ -85,21 +84,6 @@ def other_request(request_id: str | None) -> MismatchError:
         f"The request id {request_id!r} belongs to another request, or the records have changed "
         "since; a new request needs a new id."
     )
-
-
-def check_records(store: Store, digests: Mapping[Part, str]) -> None:
-    """Refuse, before any of them is charged, parts whose records could not be registered."""
-    with store.reading() as connection:
-        store.row(connection)
-        known: dict[Part, Any] = _known(connection)
-    for part, digest in digests.items():
-        if _registered(known, part, digest):
-            known[part] = _Digest(digest)
-
-
-def _known(connection: sa.Connection) -> dict[Part, Any]:
-    rows = connection.execute(sa.select(_datasets))
-    return {Part(d.name, d.partition, d.label): d for d in rows}
 
 
 def _registered(

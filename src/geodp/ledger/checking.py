@@ -11,20 +11,31 @@ from geodp.errors import GeodpError, InputError
 from geodp.ledger.budget import Budget, stored
 from geodp.ledger.canonical import GENESIS, canonical, entry_hash, sha256
 from geodp.ledger.chain import ARRIVE, MOVE
+from geodp.ledger.charges import Charges
 from geodp.ledger.check import Check
 from geodp.ledger.reading import EXPORT
 from geodp.ledger.seal import seal_of
 from geodp.ledger.spends import price_in
+from geodp.ledger.tables import HOLDS
 from geodp.ledger.totals import Part, part_of, total
 from geodp.privacy.guarantees import Guarantee
 
 Export = Mapping[str, Any]
 
 
-PAID = ("reserve", "spend")
+PAID = ("reserve", "spend", "hold")
 """The kinds of entries that cost something."""
 
-_STATES = {"committed": "commit", "failed": "fail", "cancelled": "cancel", "spent": "spend"}
+_CLOSED = ("commit", "fail", "cancel", "unhold")
+_STATES = {
+    "commit": ("committed",),
+    "fail": ("failed",),
+    "cancel": ("cancelled",),
+    "unhold": ("freed",),
+    "spend": ("spent",),
+    "hold": HOLDS,
+}
+"""By the kind of an entry, the states of what it is about."""
 
 
 class _Failed(Exception):
@@ -89,21 +100,15 @@ def _place(document: Export) -> str:
 
 def _totals(document: Export) -> str:
     budget = Budget.read(document["ledger"]["budget"])
-    charged: dict[Part, Fraction] = {}
-    priced: dict[int, tuple[Part, Fraction]] = {}
+    charges = Charges()
     for entry in document["entries"]:
-        if entry["kind"] in PAID:
-            body = entry["body"]
-            part = part_of(body["dataset"], body["group"])
-            if body["notion"] != budget.notion:
-                raise _Failed(f"Entry {entry['number']} is priced in another notion.")
-            if entry["kind"] == "spend":
-                _promised(body, budget.notion)
-            charged[part] = charged.get(part, Fraction(0)) + stored(body["price"])
-            priced[entry["number"]] = part, stored(body["price"])
-        elif entry["kind"] == "cancel":
-            part, price = priced.pop(entry["body"]["reservation"])
-            charged[part] -= price
+        number, kind, body = entry["number"], entry["kind"], entry["body"]
+        if kind in PAID and body["notion"] != budget.notion:
+            raise _Failed(f"Entry {number} is priced in another notion.")
+        if kind == "spend":
+            _promised(body, budget.notion)
+        charges.add(number, kind, body)
+    charged = charges.charged
     kept = {
         Part(d["name"], d["partition"], d["label"]): stored(d["spent"])
         for d in document["datasets"]
@@ -135,7 +140,7 @@ def _registered(document: Export) -> dict[Part, str | None]:
 
 
 def _releases(document: Export) -> str:
-    kinds: dict[str, set[int]] = {kind: set() for kind in (*PAID, "commit", "fail", "cancel")}
+    kinds: dict[str, set[int]] = {kind: set() for kind in (*PAID, *_CLOSED)}
     asked, sums = {}, {}
     for entry in document["entries"]:
         if entry["kind"] in PAID:
@@ -143,7 +148,7 @@ def _releases(document: Export) -> str:
             asked[entry["number"]] = entry["body"]
         elif entry["kind"] in kinds:
             reservation = entry["body"]["reservation"]
-            if reservation in kinds["commit"] | kinds["fail"] | kinds["cancel"]:
+            if any(reservation in kinds[closed] for closed in _CLOSED):
                 raise _Failed(f"Reservation {reservation} was closed twice.")
             kinds[entry["kind"]].add(reservation)
             sums[reservation] = entry["body"].get("receipt_sha256")
@@ -153,10 +158,10 @@ def _releases(document: Export) -> str:
         states[state] += 1
         if number not in asked:
             raise _Failed("There is a release without a reservation.")
-        named = asked[number] | ({"request_id": None} if state == "cancelled" else {})
+        named = asked[number] | ({"request_id": None} if state in ("cancelled", "freed") else {})
         if any(row[name] != named[name] for name in ("request_id", "fingerprint")):
             raise _Failed(f"Reservation {number} was made by another request.")
-        if any((state == said) != (number in kinds[kind]) for said, kind in _STATES.items()):
+        if any((state in said) != (number in kinds[kind]) for kind, said in _STATES.items()):
             raise _Failed(f"Entries and state of reservation {number} disagree.")
         if state == "committed" and sha256(canonical(row["receipt"])) != sums[number]:
             raise _Failed(f"The receipt of reservation {number} is not the one committed.")

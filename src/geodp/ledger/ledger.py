@@ -16,10 +16,11 @@ from geodp.ledger.check import Check
 from geodp.ledger.keys import Keys
 from geodp.ledger.neighbours import NEIGHBOURS
 from geodp.ledger.receipt import Mark
-from geodp.ledger.totals import part_of, total
+from geodp.ledger.totals import Part, part_of, total
 from geodp.privacy.guarantees import Guarantee
 
 if TYPE_CHECKING:
+    from geodp.ledger.account import Account
     from geodp.ledger.store import Store
 
 KEY_VARIABLE = "GEODP_LEDGER_KEY"
@@ -121,8 +122,12 @@ class Ledger:
 
     @cached_property
     def keys(self) -> Keys:
-        """The secrets, read from their file; LedgerError where that is not to be had."""
-        return Keys.load(self.key_path, self.id)
+        """The secrets, read from their file; LedgerError where that is not to be had, or holds
+        another ledger's."""
+        keys = Keys.load(self.key_path, self.id)
+        if keys.public != self.public_key:
+            raise LedgerError("The ledger's key is not the one that the ledger names.")
+        return keys
 
     @property
     def key_path(self) -> Path:
@@ -151,23 +156,11 @@ class Ledger:
         slack = max(siblings, default=Fraction(0)) - amounts.get(part, Fraction(0))
         return self.budget.limit - total(amounts) + slack
 
-    def requested(self, request_ids: Sequence[str]) -> set[str]:
-        """Which of these request ids have been paid for already, whatever came of them."""
-        from geodp.ledger.reading import requested
+    def account(self, part: Part, request_id: str | None) -> Account:
+        """The account that pays for one release."""
+        from geodp.ledger.paid import PaidAccount
 
-        return requested(self._store, request_ids)
-
-    def check_groups(self, dataset: object, groups: Mapping[str, Any]) -> None:
-        """``MismatchError`` where the records of groups of a data set, by ``partition=label``, are
-        not those that the ledger knows, or two groups hold the same. Nothing is written."""
-        from geodp.ledger.charging import check_records
-        from geodp.ledger.digest import keyed_digest
-
-        key = self.keys.digest
-        check_records(
-            self._store,
-            {part_of(dataset, name): keyed_digest(key, rows) for name, rows in groups.items()},
-        )
+        return PaidAccount(self, part, request_id)
 
     @property
     def left(self) -> Guarantee | None:

@@ -17,6 +17,7 @@ from geodp.ledger.canonical import canonical, sha256
 from geodp.ledger.chain import append, end_of
 from geodp.ledger.charging import charge, give_back, other_request, prior
 from geodp.ledger.digest import keyed_digest
+from geodp.ledger.drawing import left_in
 from geodp.ledger.ledger import Ledger
 from geodp.ledger.neighbours import adds_up
 from geodp.ledger.receipt import Mark, Release
@@ -44,10 +45,12 @@ class PaidAccount:
     ledger: Ledger
     part: Part
     request_id: str | None
+    hold: int | None = None  # the entry that holds the price, if one does
     _request: _Request | None = None
     _mark: Mark | None = None
     _release: Release | None = None
     _price: Fraction = Fraction(0)
+    _held: bool = False
 
     @property
     def notion(self) -> str:
@@ -70,8 +73,6 @@ class PaidAccount:
                 f"release about '{neighbours}': their prices do not add up."
             )
         keys = self.ledger.keys
-        if keys.public != self.ledger.public_key:
-            raise LedgerError("The ledger's key is not the one that the ledger names.")
         digest = None if records is None else keyed_digest(keys.digest, records)
         given = None if value is None else keyed_digest(keys.digest, value)
         named = {"part": list(self.part), "digest": digest, "value": given}
@@ -131,11 +132,18 @@ class PaidAccount:
         body: Mapping[str, Any],
         price: Fraction,
     ) -> None:
-        end = charge(connection, row, self.ledger.budget, price, ("reserve", body), "reserved")
-        self._price = price
+        left = self._left(connection)
+        # a hold that another program of this request gave back pays no more: the budget does
+        named = body if left is None else {**body, "hold": self.hold}
+        entry = ("reserve", named)
+        end = charge(connection, row, self.ledger.budget, price, entry, "reserved", left)
+        self._price, self._held = price, left is not None
         self._mark = Mark(
             self.ledger.id, end.entries, end.head, *_named(self.part), self.notion, decimal(price)
         )
+
+    def _left(self, connection: sa.Connection) -> Fraction | None:
+        return None if self.hold is None else left_in(connection, self.hold)
 
     def store(self, release: Release) -> None:
         assert self._mark is not None
@@ -173,7 +181,8 @@ class PaidAccount:
                 row = self.ledger.store.locked(connection)
                 if self._move(connection, "reserved", free) == 1:
                     append(connection, row, "cancel", {"reservation": self._entry()})
-                    give_back(connection, self.part, self._price)
+                    if not self._held or self._left(connection) is None:  # else it is held again
+                        give_back(connection, self.part, self._price)
         except GeodpError:  # the charge stands then, which is the private side
             return
 

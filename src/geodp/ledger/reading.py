@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +31,6 @@ def spent(store: Store) -> dict[Part, Fraction]:
     return {Part(row.name, row.partition, row.label): stored(row.spent) for row in rows}
 
 
-def requested(store: Store, request_ids: Sequence[str]) -> set[str]:
-    """Which of these request ids have been paid for already, whatever came of them."""
-    column = tables.releases.c.request_id
-    with store.reading() as connection:
-        store.row(connection)
-        found = connection.execute(sa.select(column).where(column.in_(request_ids))).scalars()
-        return {str(one) for one in found}
-
-
 def show(ledger: Ledger) -> dict[str, Any]:
     """See ``Ledger.show``."""
     store = ledger.store
@@ -64,7 +54,8 @@ def show(ledger: Ledger) -> dict[str, Any]:
             {"dataset": part.dataset, "group": part.group, "spent": decimal(amount)}
             for part, amount in sorted(parts.items())
         ],
-        "releases": {one.state: one.number for one in sorted(counted)},
+        "releases": {s.state: s.number for s in sorted(counted) if s.state not in tables.HOLDS},
+        "holds": {s.state: s.number for s in sorted(counted) if s.state in tables.HOLDS},
         "entries": row.entries,
         "head": row.head,
         "moved_to": place,

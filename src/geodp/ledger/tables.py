@@ -41,7 +41,7 @@ entries = Table(  # append-only: what happened, in order, each line chained to t
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", Text, nullable=False),
-    Column("kind", Text, nullable=False),  # open, register, reserve, commit, fail, cancel
+    Column("kind", Text, nullable=False),  # open, register, reserve, commit, hold, …
     Column("body", Text, nullable=False),  # canonical JSON
     Column("hash", Text, nullable=False),
 )
@@ -56,13 +56,16 @@ datasets = Table(  # what each data set and group has spent: the sum over its en
     Column("spent", Text, nullable=False),  # p/q
 )
 
-releases = Table(  # one row for each reservation
+HOLDS = ("held", "freed")
+"""The states of a hold, which stands among the reservations."""
+
+releases = Table(  # one row for each reservation and each hold
     "geodp_releases",
     metadata,
     Column("reservation", Integer, primary_key=True, autoincrement=False),
     Column("request_id", Text),
     Column("fingerprint", Text, nullable=False),
-    Column("state", Text, nullable=False),  # reserved, stored, committed, failed, cancelled
+    Column("state", Text, nullable=False),  # reserved, stored, committed, failed, …
     Column("receipt", Text),
     UniqueConstraint("request_id", name="geodp_one_release_per_request"),
 )

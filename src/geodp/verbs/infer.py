@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geodp.arguments import positive_real
-from geodp.errors import ConditionError, InputError, LedgerRefusal, NotYetError
+from geodp.errors import ConditionError, InputError, NotYetError
 from geodp.inference.collect import collect
 from geodp.inference.estimate import Estimate
 from geodp.inference.groups import Groups, group_name, labelled
@@ -19,6 +20,7 @@ from geodp.inference.quantiles import check_confidence
 from geodp.inference.result import Inference
 from geodp.inference.shares import REPLACED
 from geodp.ledger.receipt import Release
+from geodp.ledger.totals import part_of
 from geodp.mechanisms.base import Mechanism
 from geodp.privacy.guarantees import Guarantee
 from geodp.privacy.numbers import Number
@@ -27,10 +29,10 @@ from geodp.statistics.domain import Ball
 from geodp.statistics.entities import entities_of
 from geodp.statistics.protocol import Statistic
 from geodp.verbs.calibrate import check_guarantee
+from geodp.verbs.holding import held, part_request, wanted_by
 from geodp.verbs.infer_plan import Prepared, prepared
-from geodp.verbs.paying import account_for, ledger_of, price_of
+from geodp.verbs.paying import account_for, ledger_of
 from geodp.verbs.release import release
-from geodp.verbs.replaced import Division
 
 
 def infer(
@@ -117,20 +119,14 @@ def infer(
         spread = positive_real(spread, "The spread")
     data = ball.accept(records)
     persons = entities_of(entities, len(data), None)
-    payment = {
-        "unit": unit,
-        "ledger": ledger,
-        "dataset": dataset,
-        "request_id": request_id,
-        "rng": rng,
-        "progress": progress,
-    }
+    payment = {"unit": unit, "dataset": dataset, "rng": rng, "progress": progress}
     plan = {"mechanism": mechanism, "split": split, "replaced": replaced, "spread": spread}
     if by is None:
         n = len(data) if persons is None else len(persons)
         ready = prepared(ball, n, guarantee, confidence, plan)
-        _check_purse(ready, ledger, dataset, group, request_id)
-        return _run(ready, data, payment | {"group": group, "entities": persons})
+        place = {"group": group, "request_id": request_id, "entities": persons}
+        with _paying(ledger, [_Asked(ready, lambda: data, place)], payment) as (purse,):
+            return _run(ready, data, payment | place | purse)
     if group is not None:
         raise InputError("by makes the groups itself: leave group out.")
     by_name = group_name(by_name)
@@ -146,24 +142,23 @@ def infer(
         label: _planned(label, ball, size, guarantee, confidence, plan)
         for label, size in sizes.items()
     }
-    places: dict[str, dict[str, Any]] = {
-        label: {
-            "group": None if ledger is None else f"{by_name}={label}",
-            "request_id": None if request_id is None else f"{request_id}/{label}",
-        }
-        for label in groups
-    }
-    for label, ready in planned.items():
-        _check_purse(ready, ledger, dataset, **places[label])
-    if ledger is not None:
-        paying = ledger_of(ledger)
-        paying.check_groups(dataset, {places[g]["group"]: data[rows] for g, rows in groups.items()})
-    found = {
-        label: _run(
-            planned[label], data[rows], payment | places[label] | {"entities": parted[label]}
+    asked = {
+        label: _Asked(
+            planned[label],
+            partial(data.__getitem__, rows),
+            {
+                "group": None if ledger is None else f"{by_name}={label}",
+                "request_id": part_request(request_id, label),
+                "entities": parted[label],
+            },
         )
         for label, rows in groups.items()
     }
+    with _paying(ledger, list(asked.values()), payment) as purses:
+        found = {
+            label: _run(one.ready, one.records(), payment | one.place | purse)
+            for (label, one), purse in zip(asked.items(), purses, strict=True)
+        }
     return Groups(by_name, found)
 
 
@@ -174,36 +169,36 @@ def _planned(label: str, *asked: Any) -> Prepared:
         raise ConditionError(f"The group {label!r} is refused. {error}") from error
 
 
-def _check_purse(
-    ready: Prepared, ledger: Any, dataset: Any, group: str | None, request_id: str | None
-) -> None:
-    """Refuse, before anything is spent, what the ledger cannot pay for as a whole.
+class _Asked(NamedTuple):
+    """An inference of one part of the data: its records, and how a ledger knows it."""
 
-    Parts that an earlier try of this request has paid for cost nothing again.
+    ready: Prepared
+    records: Callable[[], Any]
+    place: dict[str, Any]
+
+
+@contextmanager
+def _paying(
+    ledger: object | None, asked: Sequence[_Asked], payment: Mapping[str, Any]
+) -> Iterator[list[dict[str, Any]]]:
+    """Who pays for each, once all of it is held; LedgerRefusal, with nothing spent, if it is not.
+
+    What an earlier try of the same request has paid for costs nothing again.
     """
-    account_for(ledger, dataset, group, request_id, seeded=False)
+    seeded, dataset = payment["rng"] is not None, payment["dataset"]
+    for one in asked:
+        group, request_id = one.place["group"], one.place["request_id"]
+        account_for(ledger, dataset, group, request_id, seeded=seeded).unit(payment["unit"])
     if ledger is None:
+        yield [{"ledger": None} for _ in asked]
         return
-    paying = ledger_of(ledger)
-    notion, total = paying.budget.notion, Fraction(0)
-    asked = {name: _part_request(request_id, name) for name in ready.split}
-    paid = paying.requested([one for one in asked.values() if one is not None])
-    for name, promise in ready.split.items():
-        if asked[name] in paid:
-            continue
-        mechanism, alone = ready.mechanism_of(name), Division(promise, promise)
-        total += price_of(mechanism, ready.statistic(name), ready.n, alone, notion)[0]
-    left = paying.left_for(dataset, group)
-    if total > left:
-        raise LedgerRefusal(
-            f"The ledger refuses: the numbers of this inference cost {float(total):.6g} together, "
-            f"and it has {float(left):.6g} left. Nothing is spent. Ask for less."
-        )
-
-
-def _part_request(request_id: str | None, name: str) -> str | None:
-    """The request id of one part of an inference."""
-    return None if request_id is None else f"{request_id}/{name}"
+    paying, wanted = ledger_of(ledger), []
+    for one in asked:
+        group, request_id, persons = (one.place[k] for k in ("group", "request_id", "entities"))
+        part = part_of(dataset, group)
+        wanted.append(wanted_by(one.ready, paying, part, request_id, one.records(), persons))
+    with held(paying, wanted) as holds:
+        yield [{"ledger": hold} for hold in holds]
 
 
 def _run(ready: Prepared, data: Any, payment: dict[str, Any]) -> Inference:
@@ -212,7 +207,7 @@ def _run(ready: Prepared, data: Any, payment: dict[str, Any]) -> Inference:
 
     def make(name: str, statistic: Statistic) -> Noisy:
         nonlocal clipped
-        mine = payment | {"request_id": _part_request(payment["request_id"], name)}
+        mine = payment | {"request_id": part_request(payment["request_id"], name)}
         if name != "mean" and clipped is None and payment["entities"] is None:
             clipped = ball.clip(data)
         subject = data if clipped is None else clipped

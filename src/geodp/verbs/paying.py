@@ -12,6 +12,7 @@ from typing import Any, final
 from geodp.errors import GuaranteeError, InputError, LedgerError, LedgerRefusal
 from geodp.ledger.account import Account, NoAccount
 from geodp.ledger.budget import added, rounded_up, shown
+from geodp.ledger.holds import Hold
 from geodp.ledger.ledger import Ledger
 from geodp.ledger.receipt import Strength
 from geodp.ledger.totals import part_of
@@ -54,7 +55,8 @@ def account_for(
             if value is not None:
                 raise InputError(f"{name} belongs to a ledger: name the ledger too.")
         return NoAccount()
-    paying, part = ledger_of(ledger), part_of(dataset, group)
+    paying = ledger if isinstance(ledger, Hold) else ledger_of(ledger)
+    part = part_of(dataset, group)
     if request_id is not None and not (isinstance(request_id, str) and request_id.strip()):
         raise InputError("A request id is a text that is used for one request only.")
     if seeded:
@@ -62,9 +64,7 @@ def account_for(
             "The ledger refuses: a release from a seeded generator is NOT PRIVATE, whoever knows "
             "the seed can subtract the noise. Leave the seed out, or simulate without a ledger."
         )
-    from geodp.ledger.paid import PaidAccount
-
-    return PaidAccount(paying, part, request_id)
+    return paying.account(part, request_id)
 
 
 def price_of(
@@ -96,6 +96,21 @@ def price_of(
             f"to {guarantee.label} has no price there: {error}"
         ) from error
     return rounded_up(price), facts
+
+
+def price_to_hold(
+    mechanism: Mechanism, statistic: Statistic, n: int, promise: Guarantee, notion: str
+) -> Fraction:
+    """At least the price of a release to a promise, wherever the statistic will be seen from: its
+    scale's rounding differs there, and what the promise costs at most does not."""
+    price, _ = price_of(mechanism, statistic, n, Division(promise, promise), notion)
+    if promise.notion == notion:
+        return price
+    roomy = rounded_up(price * _LATER)
+    try:
+        return max(price, min(roomy, promised(promise).charge(notion)))
+    except GuaranteeError:  # nothing follows from the promise alone
+        return roomy
 
 
 def checked(
