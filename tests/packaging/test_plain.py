@@ -9,13 +9,14 @@ import pytest
 from environment import BALL, Environment
 
 URL = "postgresql://geodp@/none?host=/nowhere"
+MAP = ("--subjects", "--mask", "m.nii", "--space", "spd:3^2", "--eigenvalues", "0.1", "3")
 UNIT = ("--physical-unit", "mm^2/s", "--layout", "lower")
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "plot": (("inspect", "tensors.npy", *BALL, "--picture", "p.png"),),
     "web": (("serve", "--port", "0", "--no-browser"),),
     "imaging": (
         ("inspect", "x.nii", *BALL, *UNIT),
-        ("release", "x.nii.gz", *BALL, *UNIT, "--gdp", "1", "--ledger", "b.db", "--dataset", "x"),
+        ("release", "x.nii.gz", *MAP, *UNIT, "--gdp", "1", "--ledger", "b.db", "--dataset", "x"),
         ("convert", "x.nii", "--space", "spd:3", *UNIT, "--out", "x.csv"),
     ),
     "parquet": (
