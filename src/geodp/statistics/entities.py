@@ -39,6 +39,7 @@ class PerEntity:
     ``n * rule.rows``: the sensitivity is that many times the statistic's (docs/proofs/units).
 
     >>> import geodp as gd
+    >>> from geodp.statistics.entity_rules import EntityMean
     >>> mean = gd.FrechetMean(gd.Ball(gd.Euclidean(1), [0.0], 1.0))
     >>> one = PerEntity(mean, EntityMean())
     >>> one.name, round(one.sensitivity(100), 6)
